@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: MIT
+# The one Makefile. Sources are listed by layer, in the order in which the
+# layers stand on each other; everything made goes below build/ (one folder per
+# variant), and from the plain variant to bin/ and lib/ as well.
+# `make help` lists targets and variables.
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+# --- variables that a caller may set ---------------------------------------
+
+AR ?= ar
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+BUILD ?= build
+TLS ?= 1
+FUZZ_SECONDS ?= 60
+CLANG ?= clang
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY ?= clang-tidy
+
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+SBINDIR ?= $(PREFIX)/sbin
+
+# --- variant ----------------------------------------------------------------
+
+empty :=
+space := $(empty) $(empty)
+comma := ,
+
+VARIANT := $(subst /,_,$(subst $(space),-,$(strip $(notdir $(CC)) \
+	$(subst $(comma),-,$(SAN)) $(if $(filter 1,$(DEBUG)),debug) \
+	$(if $(filter 1,$(COVERAGE)),coverage) \
+	$(if $(filter 1,$(FUZZ)),fuzz) $(if $(filter 1,$(ANALYZE)),analyze) \
+	$(if $(filter 0,$(TLS)),notls))))
+B := $(BUILD)/$(VARIANT)
+IS_PLAIN := $(if $(SAN)$(filter 1,$(DEBUG) $(COVERAGE) $(FUZZ) $(ANALYZE)),,$(filter \
+	build,$(BUILD)))
+
+VERSION := $(shell sed -n 's/^.define RESTD_VERSION "\(.*\)"/\1/p' \
+	include/restd/version.h)
+REVISION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+# Until the first release; then the major version.
+SOVERSION := 0
+
+# --- sources ----------------------------------------------------------------
+
+LAYERS := base net http server
+LIB_SRC := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c)))
+DAEMON_SRC := $(sort $(wildcard src/daemon/*.c))
+# The only file that knows RD_REVISION and other facts of the build.
+REVISION_SRC := $(wildcard src/daemon/version.c)
+
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+INTEGRATION_SRC := $(sort $(wildcard tests/integration/test_*.c))
+DAEMON_TEST_SRC := $(sort $(wildcard tests/daemon/test_*.c))
+TEST_SRC := $(UNIT_SRC) $(INTEGRATION_SRC) $(DAEMON_TEST_SRC)
+# Helpers that tests share.
+SUPPORT_SRC := $(filter-out $(TEST_SRC),$(sort $(wildcard tests/unit/*.c \
+	tests/integration/*.c tests/daemon/*.c tests/support/*.c)))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+DIFF_SRC := $(sort $(wildcard tests/diff/*.c))
+# A peer whose library is missing is left out of the comparison.
+BENCH_SRC := $(filter-out $(if $(wildcard /usr/include/microhttpd.h),,%/mhd.c), \
+	$(sort $(wildcard tests/bench/*.c)))
+
+C_FILES := $(sort $(wildcard include/restd/*.h src/*/*.[ch] tests/*/*.[ch] \
+	examples/*.[ch]))
+
+objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
+programs = $(patsubst %.c,$(B)/$(2)%,$(notdir $(1)))
+
+LIB_OBJ := $(call objects,$(LIB_SRC))
+DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
+SUPPORT_OBJ := $(call objects,$(SUPPORT_SRC))
+
+LIB_A := $(B)/lib/librestd.a
+LIB_SO := $(B)/lib/librestd.so.$(VERSION)
+DAEMON := $(B)/bin/restdaemon
+SUPPORT_A := $(B)/libsupport.a
+# The daemon without its main(), for tests/unit/test_daemon_*.c.
+DAEMON_A := $(B)/libdaemon.a
+UNIT := $(call programs,$(UNIT_SRC))
+INTEGRATION := $(call programs,$(INTEGRATION_SRC))
+DAEMON_TESTS := $(call programs,$(DAEMON_TEST_SRC))
+TESTS := $(UNIT) $(INTEGRATION) $(DAEMON_TESTS)
+REPLAY := $(call programs,$(FUZZ_SRC),fuzz/)
+DIFF := $(call programs,$(DIFF_SRC))
+BENCH := $(call programs,$(BENCH_SRC),bench/)
+
+ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
+$(error two tests have the same file name)
+endif
+
+# --- flags ------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wformat=2
+RD_CFLAGS := -std=c11 $(WARNINGS) -fno-omit-frame-pointer \
+	-fvisibility=hidden -fno-semantic-interposition -pthread
+RD_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc
+RD_LDFLAGS := -pthread -Wl,-z,relro -Wl,-z,now
+LIBS := -lev -lpthread
+CHECK_CFLAGS = $(shell pkg-config --cflags check 2>/dev/null)
+CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || \
+	echo -lcheck_pic -lrt -lm -lsubunit)
+
+ifeq ($(WERROR),1)
+RD_CFLAGS += -Werror
+endif
+ifeq ($(DEBUG),1)
+RD_CPPFLAGS += -DRD_DEBUG=1
+endif
+ifeq ($(ANALYZE),1)
+RD_CFLAGS += -fanalyzer
+endif
+ifeq ($(COVERAGE),1)
+RD_CFLAGS += -O0 --coverage -fprofile-abs-path
+RD_LDFLAGS += --coverage
+endif
+ifneq ($(SAN),)
+RD_CFLAGS += -fsanitize=$(SAN)$(if $(filter 1,$(FUZZ)),$(comma)fuzzer-no-link)
+RD_LDFLAGS += -fsanitize=$(SAN)
+ifneq ($(findstring undefined,$(SAN)),)
+RD_CFLAGS += -fno-sanitize-recover=all
+endif
+else ifneq ($(COVERAGE),1)
+RD_CFLAGS += -fstack-protector-strong
+# glibc warns when it is asked to fortify unoptimised code.
+ifneq ($(filter -O1 -O2 -O3 -Os,$(CFLAGS)),)
+RD_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+endif
+
+COMPILE = $(CC) $(RD_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) $(RD_CFLAGS) -MMD -MP
+LINK = $(CC) $(CFLAGS) $(RD_LDFLAGS) $(LDFLAGS)
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),@:,@printf '  %-5s %s\n' $(1) $(2))
+
+# --- build ------------------------------------------------------------------
+
+.PHONY: all lib daemon tests FORCE
+OUTPUTS := $(LIB_A) $(LIB_SO) $(B)/restd.pc $(if $(DAEMON_SRC),$(DAEMON))
+all: $(OUTPUTS)
+lib: $(LIB_A) $(LIB_SO)
+daemon: $(DAEMON)
+tests: $(TESTS) $(REPLAY) $(DIFF)
+
+# A stamp holds the text that it stands for and changes only with it, so that
+# what depends on it is made again when flags, sources or revision change.
+stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
+	if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
+
+$(B)/flags: FORCE
+	$(call stamp,$(COMPILE) / $(LINK))
+$(B)/revision: FORCE
+	$(call stamp,$(REVISION))
+$(B)/sources: FORCE
+	$(call stamp,$(LIB_SRC) / $(DAEMON_SRC) / $(SUPPORT_SRC))
+
+$(B)/obj/src/%.o: src/%.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -fPIC $(EXTRA) -c -o $@ $<
+
+$(B)/obj/tests/%.o: tests/%.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(CHECK_CFLAGS) -Itests -fPIE -c -o $@ $<
+
+ifneq ($(REVISION_SRC),)
+HASH := \#
+LIBEV_VERSION = $(shell printf '%s\n' '$(HASH)include <ev.h>' \
+	'EV_VERSION_MAJOR.EV_VERSION_MINOR' | $(CC) $(CPPFLAGS) -E -P - | \
+	tail -n 1 | tr -d ' ')
+# A time of building only where the packager gives one: builds are equal.
+BUILT = $(if $(SOURCE_DATE_EPOCH),$(shell date -u -d @$(SOURCE_DATE_EPOCH) \
+	+%Y-%m-%dT%H:%M:%SZ))
+$(call objects,$(REVISION_SRC)): EXTRA = -DRD_REVISION='"$(REVISION)"' \
+	-DRD_LIBEV='"$(LIBEV_VERSION)"' $(if $(BUILT),-DRD_BUILT='"$(BUILT)"')
+$(call objects,$(REVISION_SRC)): $(B)/revision
+endif
+
+$(LIB_A): $(LIB_OBJ) $(B)/sources
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
+
+$(LIB_SO): $(LIB_OBJ) $(B)/sources
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -shared -Wl,-soname,librestd.so.$(SOVERSION) \
+		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(LIB_OBJ) $(LIBS)
+	@ln -sf $(@F) $(@D)/librestd.so.$(SOVERSION)
+	@ln -sf librestd.so.$(SOVERSION) $(@D)/librestd.so
+
+$(DAEMON): $(DAEMON_OBJ) $(LIB_A) scripts/restd.dynlist
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -pie -Wl,--dynamic-list=scripts/restd.dynlist -o $@ \
+		$(DAEMON_OBJ) -Wl,--whole-archive $(LIB_A) -Wl,--no-whole-archive \
+		$(LIBS)
+
+$(SUPPORT_A): $(SUPPORT_OBJ) $(B)/sources
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $(SUPPORT_OBJ)
+
+$(DAEMON_A): $(filter-out %/main.o,$(DAEMON_OBJ)) $(B)/sources
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
+
+$(B)/restd.pc: $(B)/flags include/restd/version.h
+	@printf '%s\n' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
+		'Name: restd' 'Description: embeddable REST server' \
+		'Version: $(VERSION)' 'Libs: -L$${libdir} -lrestd' \
+		'Libs.private: -lev -lpthread' 'Cflags: -I$${includedir}' >$@
+
+# bin/ and lib/ hold what the last plain build gave, whichever the compiler.
+ifneq ($(IS_PLAIN),)
+PLAIN := lib/librestd.a lib/librestd.so $(if $(DAEMON_SRC),bin/restdaemon)
+all: $(PLAIN)
+lib: lib/librestd.a lib/librestd.so
+daemon: bin/restdaemon
+build/plain: FORCE
+	$(call stamp,$(VARIANT))
+bin/restdaemon: $(DAEMON) build/plain
+	@mkdir -p bin
+	@install -m 755 $(DAEMON) $@
+lib/librestd.a: $(LIB_A) build/plain
+	@mkdir -p lib
+	@install -m 644 $(LIB_A) $@
+lib/librestd.so: $(LIB_SO) build/plain
+	@mkdir -p lib
+	@install -m 755 $(LIB_SO) lib/
+	@ln -sf librestd.so.$(VERSION) lib/librestd.so.$(SOVERSION)
+	@ln -sf librestd.so.$(SOVERSION) $@
+	@touch -h $@
+endif
+
+# --- programs of the tests ---------------------------------------------------
+
+define test_program
+$(call programs,$(1)): $(call objects,$(1)) $(SUPPORT_A) \
+		$(if $(findstring /test_daemon_,$(1)),$(DAEMON_A)) $(LIB_A)
+	$$(call say,LD,$$@)
+	$$(Q)$$(LINK) -pie -o $$@ $$^ $$(CHECK_LIBS) $$(LIBS) -lm
+endef
+$(foreach s,$(TEST_SRC),$(eval $(call test_program,$(s))))
+
+# Replayed by any compiler; with FUZZ=1 libFuzzer drives the same target.
+define fuzz_program
+$(call programs,$(1),fuzz/): $(call objects,$(1)) $(LIB_A) \
+		$(if $(filter 1,$(FUZZ)),,$(call objects,tests/fuzz/replay.c))
+	$$(call say,LD,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(LINK) $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer) -pie -o $$@ \
+		$$(filter %.o,$$^) $(LIB_A) $$(LIBS) -lm
+endef
+$(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_program,$(s))))
+
+define plain_program
+$(call programs,$(1),$(2)): $(call objects,$(1)) $(LIB_A)
+	$$(call say,LD,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(LINK) -pie -o $$@ $(call objects,$(1)) $(LIB_A) $$(LIBS) -lm
+endef
+$(foreach s,$(DIFF_SRC),$(eval $(call plain_program,$(s),)))
+$(foreach s,$(BENCH_SRC),$(eval $(call plain_program,$(s),bench/)))
+$(B)/bench/mhd: LIBS += -lmicrohttpd
+
+# --- running the tests -------------------------------------------------------
+
+.PHONY: check check-unit check-integration check-daemon check-wire check-fuzz \
+	check-diff asan ubsan tsan valgrind oom fuzz coverage bench
+
+RUN_CHECKS = RD_TOP='$(CURDIR)' RD_BUILD='$(abspath $(B))' \
+	RD_BIN='$(abspath $(DAEMON))' RD_SAN='$(SAN)' scripts/run-checks
+# T=hist runs test_hist alone.
+only = $(if $(T),$(filter $(addprefix $(B)/test_,$(T)),$(1)),$(1))
+CHECK_NEEDS := $(if $(DAEMON_SRC),$(DAEMON)) $(REPLAY) $(DIFF)
+
+check: $(call only,$(TESTS)) $(CHECK_NEEDS)
+	@$(RUN_CHECKS) $(call only,$(UNIT) $(INTEGRATION) $(DAEMON_TESTS))
+check-unit: $(call only,$(UNIT))
+	@$(RUN_CHECKS) $(call only,$(UNIT))
+check-integration: $(call only,$(INTEGRATION)) $(CHECK_NEEDS)
+	@$(RUN_CHECKS) $(call only,$(INTEGRATION))
+check-daemon: $(call only,$(DAEMON_TESTS)) $(CHECK_NEEDS)
+	@$(RUN_CHECKS) $(call only,$(DAEMON_TESTS))
+check-wire check-fuzz check-diff: check-%: $(B)/test_scripts $(CHECK_NEEDS)
+	@CK_RUN_CASE=$* $(RUN_CHECKS) $(B)/test_scripts
+
+asan:
+	@$(MAKE) --no-print-directory SAN=address,undefined check
+ubsan:
+	@$(MAKE) --no-print-directory SAN=undefined check
+tsan:
+	@$(MAKE) --no-print-directory SAN=thread check
+
+valgrind: $(call only,$(UNIT))
+	@CK_FORK=no RD_VALGRIND=1 $(RUN_CHECKS) $(call only,$(UNIT))
+
+OOM := $(if $(wildcard tests/integration/test_oom.c),$(B)/test_oom)
+oom: $(OOM)
+	@$(if $(OOM),$(RUN_CHECKS) $(OOM),echo 'no tests/integration/test_oom.c'; \
+		exit 1)
+
+fuzz:
+	@$(MAKE) --no-print-directory CC='$(CLANG)' FUZZ=1 \
+		SAN=address,undefined fuzz-run
+.PHONY: fuzz-run
+fuzz-run: $(REPLAY)
+	@scripts/fuzz-run $(FUZZ_SECONDS) $(REPLAY)
+
+coverage:
+	@$(MAKE) --no-print-directory COVERAGE=1 coverage-run
+.PHONY: coverage-run
+coverage-run:
+	@find $(B) -name '*.gcda' -delete 2>/dev/null || :
+	@$(MAKE) --no-print-directory check
+	gcovr --root . --filter 'src/' --object-directory $(B) \
+		--txt $(B)/coverage.txt --html-details $(B)/coverage.html \
+		--print-summary $(B)
+
+bench: all $(BENCH)
+	@RD_TOP='$(CURDIR)' RD_BUILD='$(abspath $(B))' \
+		RD_BIN='$(abspath $(DAEMON))' scripts/bench $(BENCH_ARGS)
+
+# --- checks of the sources ---------------------------------------------------
+
+.PHONY: lint analyze format-check format
+lint: $(LIB_A) $(LIB_SO)
+	@RD_BUILD='$(B)' CC='$(CC)' CLANG_FORMAT='$(CLANG_FORMAT)' \
+		CLANG_TIDY='$(CLANG_TIDY)' scripts/lint $(LIB_A)
+
+analyze:
+	@$(MAKE) --no-print-directory CC=gcc ANALYZE=1 WERROR=1 lib
+
+format-check:
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+format:
+	@$(CLANG_FORMAT) -i $(C_FILES)
+
+# --- install, package, tidy up -----------------------------------------------
+
+.PHONY: install uninstall dist clean help
+install: $(OUTPUTS)
+	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' \
+		'$(DESTDIR)$(INCLUDEDIR)/restd' '$(DESTDIR)$(SBINDIR)'
+	install -m 644 $(LIB_A) '$(DESTDIR)$(LIBDIR)/'
+	install -m 755 $(LIB_SO) '$(DESTDIR)$(LIBDIR)/'
+	ln -sf librestd.so.$(VERSION) \
+		'$(DESTDIR)$(LIBDIR)/librestd.so.$(SOVERSION)'
+	ln -sf librestd.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)/librestd.so'
+	install -m 644 $(B)/restd.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/'
+	install -m 644 include/restd/*.h '$(DESTDIR)$(INCLUDEDIR)/restd/'
+	$(if $(DAEMON_SRC),install -m 755 $(DAEMON) '$(DESTDIR)$(SBINDIR)/')
+
+uninstall:
+	rm -f '$(DESTDIR)$(LIBDIR)'/librestd.a \
+		'$(DESTDIR)$(LIBDIR)'/librestd.so \
+		'$(DESTDIR)$(LIBDIR)'/librestd.so.$(SOVERSION) \
+		'$(DESTDIR)$(LIBDIR)'/librestd.so.$(VERSION) \
+		'$(DESTDIR)$(LIBDIR)'/pkgconfig/restd.pc \
+		'$(DESTDIR)$(SBINDIR)'/restdaemon
+	rm -rf '$(DESTDIR)$(INCLUDEDIR)/restd'
+
+dist:
+	@mkdir -p $(BUILD)
+	git archive --prefix=restdaemon-$(VERSION)/ \
+		-o $(BUILD)/restdaemon-$(VERSION).tar.gz HEAD
+
+clean:
+	rm -rf $(BUILD)/ $(if $(filter build,$(BUILD)),bin/ lib/)
+
+help:
+	@sed -n 's/^#? \{0,1\}//p' Makefile
+
+#? Targets
+#?   all                library and daemon (default)
+#?   lib                lib/librestd.a, lib/librestd.so
+#?   check              every test; Check's closing lines come last
+#?   check-unit         tests/unit          check-integration  tests/integration
+#?   check-daemon       tests/daemon, with all scripts as children
+#?   check-wire         tests/wire          check-fuzz  replay of the corpus
+#?   check-diff         verdicts against Node's HTTP server
+#?   asan ubsan tsan    check under ASan+UBSan, UBSan, TSan
+#?   valgrind           unit tests under memcheck
+#?   oom                every allocation failing in turn
+#?   fuzz               libFuzzer, FUZZ_SECONDS for each target (clang)
+#?   coverage           check with gcov, report by gcovr
+#?   lint               scripts/check-*, formatting, clang-tidy, cppcheck, ...
+#?   analyze            gcc -fanalyzer      format-check  clang-format, dry
+#?   bench              builds and runs tests/bench
+#?   install uninstall dist clean help
+#? Variables
+#?   CC CFLAGS CPPFLAGS LDFLAGS
+#?   PREFIX=/usr/local DESTDIR= LIBDIR= SBINDIR= INCLUDEDIR=
+#?   BUILD=build        where everything is made
+#?   V=1                shows the commands
+#?   WERROR=1           warnings are errors
+#?   DEBUG=1            magic checks, poison, legal transitions, short reads
+#?   SAN=thread         or address,undefined ...: -fsanitize, a variant
+#?   COVERAGE=1         a variant for gcov
+#?   TLS=0              without the TLS module
+#?   T=hist             check: test_hist alone; several names are possible
+#?   FUZZ_SECONDS=60    BENCH_ARGS=
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Server options. Defaults, ranges, units and help stand in one table
+ * (src/server/options.c), readable through restd_option_info(). */
+#ifndef RESTD_OPTIONS_H
+#define RESTD_OPTIONS_H
+
+#include <restd/api.h>
+#include <restd/error.h>
+
+RESTD_BEGIN_DECLS
+
+/** Log levels, syslog's severities that are used. */
+enum restd_log_level {
+    RESTD_LOG_ERROR = 3,
+    RESTD_LOG_WARNING = 4,
+    RESTD_LOG_NOTICE = 5,
+    RESTD_LOG_INFO = 6,
+    RESTD_LOG_DEBUG = 7
+};
+
+/**
+ * Receives log lines. Called on the server's log writer thread only, one call
+ * at a time; may block without holding anyone up. `line` has no newline and
+ * dies with the call.
+ */
+typedef void restd_log_fn(enum restd_log_level level, int64_t time_unix_ms,
+                          const char *line, void *data);
+
+/**
+ * Options of a server.
+ * Owner: the caller; restd_server_new() copies it.
+ * Lifetime: the caller's.
+ * Thread: [any], one at a time.
+ * Set it up with restd_options_init(), then change fields or use
+ * restd_options_set(). `size` lets fields be added without breaking callers.
+ */
+struct restd_options {
+    size_t size;                      /* sizeof(struct restd_options) */
+    uint32_t workers;                 /* loop threads; 0: the usable CPUs */
+    uint64_t memory_budget_bytes;     /* private memory of the process */
+    uint32_t connections_max;         /* open client connections */
+    uint32_t backlog;                 /* listen(2) */
+    uint32_t defer_accept_s;          /* TCP_DEFER_ACCEPT in s, 0: off */
+    uint32_t stack_bytes;             /* of each thread */
+    uint32_t target_max_bytes;        /* request target; more: 414 */
+    uint32_t header_max_bytes;        /* header section; more: 431 */
+    uint32_t header_fields_max;       /* field lines; more: 431 */
+    uint64_t body_max_bytes;          /* content; more: 413 */
+    uint32_t body_buffered_max_bytes; /* content held in memory; more: 413 */
+    uint32_t header_timeout_ms;       /* first byte to end of header section */
+    uint32_t body_timeout_ms;         /* silence within the content */
+    uint32_t body_rate_min_bytes;     /* per s, average since its start */
+    uint32_t body_rate_grace_ms;      /* before that rate is asked for */
+    uint32_t write_timeout_ms;        /* without progress */
+    uint32_t keepalive_timeout_ms;    /* idle between requests */
+    uint32_t linger_timeout_ms;       /* reading on after an early close */
+    uint32_t linger_max_bytes;        /* read and dropped meanwhile */
+    uint32_t linger_max;              /* connections in that state per loop */
+    uint32_t output_high_bytes;       /* unsent output that pauses reading */
+    uint32_t output_low_bytes;        /* ... and lets it go on */
+    uint32_t drain_timeout_ms;        /* hard end of a drain */
+    uint32_t drain_silence_ms;        /* an idle connection's last chance */
+    uint32_t log_level;               /* enum restd_log_level */
+    restd_log_fn *log;                /* NULL: nothing is logged */
+    void *log_data;                   /* passed to log */
+};
+
+/** Fills in the defaults. [any thread] */
+RESTD_API void restd_options_init(struct restd_options *options);
+
+/**
+ * Sets one option by name from text, as `restdaemon -o key=value` does. Sizes
+ * take K, M, G (powers of 1024), times take ms, s, m, h (plain numbers: s).
+ * RESTD_ENOENT for an unknown key, RESTD_EINVAL or RESTD_ERANGE for a bad
+ * value; `error` (may be NULL) then has a sentence. [any thread]
+ */
+RESTD_API RESTD_MUST_CHECK int restd_options_set(struct restd_options *options,
+                                                 const char *key,
+                                                 const char *value,
+                                                 struct restd_error *error);
+
+/** One row of the option table; the texts are static memory. */
+struct restd_option_info {
+    const char *name;
+    const char *unit; /* "bytes", "ms", "s", "" (a count) */
+    uint64_t default_value, min, max;
+    const char *help;
+};
+
+/** The option table's row `index`, from 0; RESTD_ENOENT behind the last.
+ * [any thread] */
+RESTD_API RESTD_MUST_CHECK int
+restd_option_info(unsigned index, struct restd_option_info *info);
+
+RESTD_END_DECLS
+
+#endif

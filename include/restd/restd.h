@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* librestd: everything, in reading order. */
+#ifndef RESTD_RESTD_H
+#define RESTD_RESTD_H
+
+#include <restd/version.h>
+
+#include <restd/error.h>
+
+#include <restd/options.h>
+
+#include <restd/http.h>
+
+#include <restd/stats.h>
+
+#include <restd/loop.h>
+
+#include <restd/server.h>
+
+#include <restd/json.h>
+
+#endif

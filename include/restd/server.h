@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Life of a server: new, listen, route, start, wait, drain, stop, free. */
+#ifndef RESTD_SERVER_H
+#define RESTD_SERVER_H
+
+#include <restd/api.h>
+#include <restd/error.h>
+#include <restd/http.h>
+#include <restd/options.h>
+#include <restd/stats.h>
+
+RESTD_BEGIN_DECLS
+
+struct restd_loop;
+
+/**
+ * A server: listeners, an acceptor thread, N loop threads, a control thread
+ * and a log writer. A process may have several.
+ * Owner: the caller. Lifetime: restd_server_new() to restd_server_free().
+ * Thread: as each function says.
+ */
+struct restd_server;
+
+/** Makes a server; nothing runs yet. `options` is copied (NULL: defaults).
+ * RESTD_ERANGE for values that do not go together, RESTD_EBUDGET when the
+ * fixed part does not fit the memory budget, RESTD_ENOMEM. */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_new(const struct restd_options *options,
+                 struct restd_server **server, struct restd_error *error);
+
+/**
+ * Binds and listens. Addresses: "127.0.0.1:8888", "[::1]:8888", ":8888" (all
+ * of IPv4), "localhost:8888" is not resolved: numbers only; "unix:/path".
+ * Port 0 takes a free one, see restd_server_port(). A unix path is unlinked
+ * first only if connecting to it is refused. Before start only.
+ * RESTD_EINVAL, RESTD_EADDRINUSE, RESTD_EACCES, RESTD_EOS.
+ */
+RESTD_API RESTD_MUST_CHECK int restd_server_listen(struct restd_server *server,
+                                                   const char *address,
+                                                   struct restd_error *error);
+
+/** Port of TCP listener number `index`, from 0 in order of listen calls;
+ * RESTD_ENOENT if there is none. [any thread] */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_port(const struct restd_server *server, unsigned index);
+
+/** Writes the bound address of listener `index` as text, returns its length;
+ * RESTD_ENOENT behind the last, RESTD_ERANGE. [any thread] */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_address(const struct restd_server *server, unsigned index,
+                     char *buf, size_t size);
+
+/**
+ * Adds a route: `method` is a token ("GET" serves HEAD as well), `pattern` an
+ * absolute path whose segments are text or `{name}`. Both are copied. The more
+ * specific pattern wins. Before start only.
+ * RESTD_EINVAL for a bad pattern, RESTD_EEXIST for an equal one.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_route(struct restd_server *server, const char *method,
+                   const char *pattern, restd_handler_fn *handler, void *data,
+                   struct restd_error *error);
+
+/** Starts the threads; returns once all of them run and the server accepts. */
+RESTD_API RESTD_MUST_CHECK int restd_server_start(struct restd_server *server,
+                                                  struct restd_error *error);
+
+/** Waits until the server has stopped. [any thread but the server's own] */
+RESTD_API void restd_server_wait(struct restd_server *server);
+
+/** A descriptor that becomes readable when the server has stopped, for poll(2).
+ * Owned by the server. [any thread] */
+RESTD_API int restd_server_stopped_fd(const struct restd_server *server);
+
+/** Stops accepting and lets what runs finish; every reply says close. Does not
+ * wait. Idempotent. [any thread] */
+RESTD_API void restd_server_drain(struct restd_server *server);
+
+/** Closes everything now and waits for the threads. Idempotent.
+ * [any thread but the server's own] */
+RESTD_API void restd_server_stop(struct restd_server *server);
+
+/** Stops if need be and frees; NULL is allowed. */
+RESTD_API void restd_server_free(struct restd_server *server);
+
+/** The control loop, for timers of the caller's. Owned by the server, lives
+ * from restd_server_new() to restd_server_free(). */
+RESTD_API struct restd_loop *restd_server_control(struct restd_server *server);
+
+/** Writes a line to the server's log; never blocks: a full ring drops the line
+ * and counts it. [any thread] */
+RESTD_API void restd_server_log(struct restd_server *server,
+                                enum restd_log_level level, const char *format,
+                                ...) RESTD_PRINTF(3, 4);
+
+RESTD_END_DECLS
+
+#endif
