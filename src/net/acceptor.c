@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* The acceptor.
+ *
+ * Sockets are dealt round-robin. A loop is skipped while it holds more than
+ * its share of the connection limit, has been inside one turn for more than
+ * 100 ms, or has no room in its inbox. When all are at their share the next in
+ * turn gets the socket marked `over` and must close an idle one for it.
+ *
+ * Out of descriptors: the spare one is given up to take a connection off the
+ * queue, for which a loop closes an idle one or which it refuses; accepting
+ * pauses until the spare can be had again, so there is no spin on a readable
+ * listener. Thread: [acceptor], see acceptor.h. */
+#include "net/acceptor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+#define BATCH 64
+#define RETRY_MS 10
+#define ENDING_RETRY_MS 5
+#define STUCK_NS 100000000u
+
+static int spare_open(void)
+{
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void watch_all(struct rd_acceptor *a, int events)
+{
+    for (unsigned i = 0; i < a->listeners_n; i++) {
+        if (a->listeners[i].fd >= 0) {
+            rd_io_watch(a->loop, &a->listeners[i].io, events);
+        }
+    }
+}
+
+static void pause_accepting(struct rd_acceptor *a)
+{
+    if (!a->paused && !a->ending) {
+        a->paused = 1;
+        watch_all(a, 0);
+        rd_timer_start(a->loop, &a->retry, RETRY_MS, RETRY_MS);
+    }
+}
+
+static void episode_begin(struct rd_acceptor *a, int saved_errno)
+{
+    if (a->starved_ns == 0) {
+        a->starved_ns = rd_clock_ns();
+        a->starved_n = 0;
+        rd_log(a->log, RESTD_LOG_WARNING,
+               "cannot accept: %s; idle connections are closed, others wait",
+               strerror(saved_errno));
+    }
+}
+
+static void episode_end(struct rd_acceptor *a)
+{
+    rd_log(a->log, RESTD_LOG_NOTICE,
+           "accepting again after %llu ms, %llu took the spare descriptor",
+           (unsigned long long)((rd_clock_ns() - a->starved_ns) / 1000000),
+           (unsigned long long)a->starved_n);
+    a->starved_ns = 0;
+}
+
+static uint64_t active(const struct rd_acceptor *a, unsigned i)
+{
+    return a->dealt[i] - rd_counter(&a->reactors[i]->counters->closed);
+}
+
+static int is_stuck(const struct rd_reactor *r, uint64_t now_ns)
+{
+    uint64_t start =
+        atomic_load_explicit(&r->turn_start_ns, memory_order_relaxed);
+    return start != 0 && now_ns > start && now_ns - start > STUCK_NS;
+}
+
+/* The loop for the next socket, -1 if no inbox has room. `*over`: it is at
+ * the limit. */
+static int pick(struct rd_acceptor *a, uint64_t now_ns, uint8_t *over)
+{
+    uint64_t share =
+        (a->options->connections_max + a->reactors_n - 1) / a->reactors_n;
+    int fallback = -1;
+    int stuck = -1;
+
+    for (unsigned n = 0; n < a->reactors_n; n++) {
+        unsigned i = (a->next + n) % a->reactors_n;
+        if (rd_inbox_room(&a->reactors[i]->inbox) == 0) {
+            continue;
+        }
+        if (active(a, i) >= share) {
+            /* One with an idle connection can make room. */
+            if (fallback < 0 ||
+                rd_counter(
+                    &a->reactors[fallback]->counters->states[RD_CONN_IDLE]) ==
+                    0) {
+                fallback = (int)i;
+            }
+            continue;
+        }
+        if (is_stuck(a->reactors[i], now_ns)) {
+            stuck = (int)i;
+            continue;
+        }
+        *over = 0;
+        return (int)i;
+    }
+    *over = stuck < 0;
+    return stuck >= 0 ? stuck : fallback;
+}
+
+static void deal(struct rd_acceptor *a, unsigned i,
+                 const struct rd_handover *entry, uint64_t *woken)
+{
+    rd_inbox_push(&a->reactors[i]->inbox, entry);
+    a->dealt[i]++;
+    a->next = i + 1;
+    woken[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+/* Accepts one connection. 0, or errno. */
+static int take(const struct rd_acceptor *a, const struct rd_listener *listener,
+                struct rd_handover *entry)
+{
+    struct sockaddr_storage sa;
+    socklen_t len = sizeof(sa);
+    int fd = accept4(listener->fd, (struct sockaddr *)&sa, &len,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd < 0) {
+        return errno;
+    }
+    entry->fd = fd;
+    entry->listener = listener->index;
+    rd_addr_from_sockaddr(&entry->peer, (const struct sockaddr *)&sa);
+    /* A number that libev's array does not hold, should the program around
+     * us have that many open. */
+    entry->refuse = (uint32_t)fd >= a->fds_n;
+    return 0;
+}
+
+static unsigned most_idle(const struct rd_acceptor *a)
+{
+    unsigned best = 0;
+    uint64_t most = 0;
+
+    for (unsigned i = 0; i < a->reactors_n; i++) {
+        uint64_t n =
+            rd_counter(&a->reactors[i]->counters->states[RD_CONN_IDLE]);
+        if (n > most && rd_inbox_room(&a->reactors[i]->inbox) > 0) {
+            most = n;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Takes one connection off the queue by means of the spare descriptor; its
+ * loop closes an idle one for it, or says why it cannot. */
+static void accept_starved(struct rd_acceptor *a,
+                           const struct rd_listener *listener, int saved_errno,
+                           uint64_t *woken)
+{
+    struct rd_handover entry = {.over = 1};
+    unsigned i = most_idle(a);
+
+    episode_begin(a, saved_errno);
+    if (a->spare >= 0 && (saved_errno == EMFILE || saved_errno == ENFILE) &&
+        rd_inbox_room(&a->reactors[i]->inbox) > 0) {
+        close(a->spare);
+        a->spare = -1;
+        if (take(a, listener, &entry) == 0) {
+            a->starved_n++;
+            deal(a, i, &entry, woken);
+        }
+    }
+    pause_accepting(a);
+}
+
+enum accepted { ACCEPTED, QUEUE_EMPTY, BLOCKED };
+
+static enum accepted accept_one(struct rd_acceptor *a,
+                                const struct rd_listener *listener,
+                                uint64_t now_ns, uint64_t *woken)
+{
+    struct rd_handover entry = {0};
+    int i = pick(a, now_ns, &entry.over);
+
+    if (i < 0) {
+        pause_accepting(a);
+        return BLOCKED;
+    }
+    int rc = take(a, listener, &entry);
+    switch (rc) {
+    case 0:
+        deal(a, (unsigned)i, &entry, woken);
+        return ACCEPTED;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+        accept_starved(a, listener, rc, woken);
+        return BLOCKED;
+    case EAGAIN:
+        if (a->starved_ns != 0) {
+            episode_end(a);
+        }
+        return QUEUE_EMPTY;
+    default:
+        /* The connection went while it waited, accept(2). */
+        return ACCEPTED;
+    }
+}
+
+static void wake(struct rd_acceptor *a, const uint64_t *woken)
+{
+    for (unsigned i = 0; i < a->reactors_n; i++) {
+        if (woken[i / 64] & ((uint64_t)1 << (i % 64))) {
+            rd_loop_post(a->reactors[i]->loop, &a->reactors[i]->inbox.post);
+        }
+    }
+}
+
+#define WOKEN_WORDS ((RD_REACTORS_MAX + 63) / 64)
+
+static void listener_event(struct rd_io *io, int events)
+{
+    struct rd_listener *listener = RD_CONTAINER_OF(io, struct rd_listener, io);
+    struct rd_acceptor *a = listener->acceptor;
+    uint64_t woken[WOKEN_WORDS] = {0};
+    uint64_t now_ns = rd_clock_ns();
+
+    (void)events;
+    if (rd_budget_level(a->budget) == RD_LEVEL_FULL) {
+        pause_accepting(a);
+        return;
+    }
+    for (int n = 0; n < BATCH; n++) {
+        if (accept_one(a, listener, now_ns, woken) != ACCEPTED) {
+            break;
+        }
+    }
+    wake(a, woken);
+}
+
+/* Drain: what the kernel has completed for us is served, then the door is
+ * shut. 0 if a listener has to be tried again. */
+static int accept_rest(struct rd_acceptor *a)
+{
+    uint64_t woken[WOKEN_WORDS] = {0};
+    uint64_t now_ns = rd_clock_ns();
+    int done = 1;
+
+    for (unsigned i = 0; i < a->listeners_n; i++) {
+        struct rd_listener *listener = &a->listeners[i];
+        enum accepted rc = ACCEPTED;
+
+        for (uint32_t n = 0;
+             listener->fd >= 0 && rc == ACCEPTED && n < a->options->backlog;
+             n++) {
+            rc = accept_one(a, listener, now_ns, woken);
+        }
+        if (rc == BLOCKED) {
+            done = 0;
+        } else if (listener->fd >= 0) {
+            rd_io_watch(a->loop, &listener->io, 0);
+            rd_listener_close(listener);
+        }
+    }
+    wake(a, woken);
+    return done;
+}
+
+static void finish(struct rd_acceptor *a)
+{
+    a->ending = 1;
+    watch_all(a, 0);
+    if (!accept_rest(a)) {
+        rd_timer_start(a->loop, &a->retry, ENDING_RETRY_MS, 0);
+        return;
+    }
+    for (unsigned i = 0; i < a->reactors_n; i++) {
+        rd_loop_post(a->reactors[i]->loop, &a->reactors[i]->accept_end);
+    }
+    rd_timer_stop(a->loop, &a->retry);
+    rd_loop_break(a->loop);
+}
+
+static void end_run(struct rd_post *post)
+{
+    finish(RD_CONTAINER_OF(post, struct rd_acceptor, end));
+}
+
+static void retry_cb(struct rd_timer *timer)
+{
+    struct rd_acceptor *a = RD_CONTAINER_OF(timer, struct rd_acceptor, retry);
+
+    if (a->spare < 0) {
+        a->spare = spare_open();
+    }
+    if (a->ending) {
+        finish(a);
+        return;
+    }
+    if (a->spare < 0 || rd_budget_level(a->budget) == RD_LEVEL_FULL) {
+        return;
+    }
+    a->paused = 0;
+    rd_timer_stop(a->loop, &a->retry);
+    watch_all(a, RD_READ);
+}
+
+int rd_acceptor_init(struct rd_acceptor *a, const struct restd_options *options,
+                     struct rd_budget *budget, struct rd_log *log,
+                     struct rd_listener *listeners, unsigned listeners_n,
+                     unsigned reactors_max, uint32_t fd_max)
+{
+    memset(a, 0, sizeof(*a));
+    a->options = options;
+    a->budget = budget;
+    a->log = log;
+    a->listeners = listeners;
+    a->listeners_n = listeners_n;
+    a->fds_n = rd_loop_fd_entries(fd_max);
+    a->spare = spare_open();
+    rd_timer_init(&a->retry, retry_cb);
+    rd_post_init(&a->end, end_run);
+    a->dealt = rd_mem_alloc(reactors_max * sizeof(*a->dealt));
+    a->reactors = rd_mem_alloc(reactors_max * sizeof(*a->reactors));
+    if (!a->dealt || !a->reactors) {
+        return RESTD_ENOMEM;
+    }
+    int rc = rd_loop_new(&a->loop);
+    if (rc == 0) {
+        rc = rd_loop_reserve_fds(a->loop, fd_max);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    for (unsigned i = 0; i < listeners_n; i++) {
+        listeners[i].acceptor = a;
+        rd_io_init(&listeners[i].io, listeners[i].fd, listener_event);
+    }
+    return 0;
+}
+
+void rd_acceptor_fini(struct rd_acceptor *a)
+{
+    if (!a->options) {
+        return;
+    }
+    if (a->spare >= 0) {
+        close(a->spare);
+    }
+    rd_loop_free(a->loop);
+    rd_mem_free(a->dealt);
+    rd_mem_free(a->reactors);
+}
+
+void rd_acceptor_add(struct rd_acceptor *a, struct rd_reactor *reactor)
+{
+    a->reactors[a->reactors_n++] = reactor;
+}
+
+void rd_acceptor_run(struct rd_acceptor *a)
+{
+    atomic_store(&a->tid, rd_thread_tid());
+    rd_log_attach(a->log);
+    watch_all(a, RD_READ);
+    rd_loop_run(a->loop);
+}

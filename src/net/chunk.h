@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Chains of pooled chunks: what must be kept beyond a turn, such as half a
+ * head, a content being received, or output that the peer has not taken.
+ *
+ * Owner: a connection or a request; the chunks come from its loop's pool.
+ * Lifetime: empty chains hold nothing. Thread: [loop]. */
+#ifndef RD_NET_CHUNK_H
+#define RD_NET_CHUNK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/slab.h"
+
+/* Three to a page. */
+#define RD_CHUNK_BYTES 1344u
+
+struct rd_chunk {
+    struct rd_chunk *next;
+    uint16_t off, len; /* data[off .. off + len) is in use */
+    char data[RD_CHUNK_BYTES - 16];
+};
+
+struct rd_chain {
+    struct rd_chunk *head, *tail;
+    size_t len;
+};
+
+/* The pool charges its pages to RD_MEM_POOL and each chunk in use to the owner
+ * that took it. */
+struct rd_chunk_pool {
+    struct rd_slab slab;
+};
+
+void rd_chunk_pool_init(struct rd_chunk_pool *pool, struct rd_ledger *ledger);
+void rd_chunk_pool_fini(struct rd_chunk_pool *pool);
+
+/* Appends a copy. RESTD_ENOMEM when the budget has no room; what was appended
+ * before stays. */
+int rd_chain_append(struct rd_chain *chain, struct rd_chunk_pool *pool,
+                    enum rd_mem_owner owner, const char *data, size_t len);
+/* Removes `len` bytes from the front. */
+void rd_chain_consume(struct rd_chain *chain, struct rd_chunk_pool *pool,
+                      enum rd_mem_owner owner, size_t len);
+void rd_chain_clear(struct rd_chain *chain, struct rd_chunk_pool *pool,
+                    enum rd_mem_owner owner);
+/* Moves all of `from` behind `to`; both are of one loop. */
+void rd_chain_join(struct rd_chain *to, struct rd_chain *from,
+                   struct rd_chunk_pool *pool, enum rd_mem_owner to_owner,
+                   enum rd_mem_owner from_owner);
+/* Copies everything to `out` (chain->len bytes). */
+void rd_chain_copy(const struct rd_chain *chain, char *out);
+/* Fills at most `max` vectors from the front; returns how many. */
+int rd_chain_iov(const struct rd_chain *chain, struct iovec *iov, int max);
+
+#endif

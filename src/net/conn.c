@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections.
+ *
+ * Each event does its work and ends in conn_settle(), which alone derives the
+ * state from what is pending, sets the deadline and the watched events, and
+ * closes what is due. Closing is immediate only when nothing unread can be
+ * left in the kernel, because close(2) with unread bytes sends a RST that may
+ * overtake the reply (RFC 9112 9.6). Thread: the connection's loop. */
+#include "net/conn.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "net/reactor.h"
+
+#define IOV_N 64
+
+static void conn_settle(struct rd_conn *conn);
+
+static long tcp_recv(struct rd_conn *conn, char *buf, size_t size)
+{
+    return recv(rd_io_fd(&conn->io), buf, size, 0);
+}
+
+static long tcp_send(struct rd_conn *conn, const char *buf, size_t len)
+{
+    return send(rd_io_fd(&conn->io), buf, len, MSG_NOSIGNAL);
+}
+
+static long tcp_sendv(struct rd_conn *conn, struct iovec *iov, int n)
+{
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = (size_t)n};
+    return sendmsg(rd_io_fd(&conn->io), &msg, MSG_NOSIGNAL);
+}
+
+const struct rd_stream rd_stream_tcp = {tcp_recv, tcp_send, tcp_sendv};
+
+const char *rd_close_reason_text(enum rd_close_reason reason)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        RD_CLOSE_REASONS(X)
+#undef X
+    };
+    return texts[reason];
+}
+
+static void conn_set_state(struct rd_conn *conn, enum rd_conn_state state)
+{
+    _Atomic uint64_t *gauges = conn->reactor->counters->states;
+
+    RD_ASSERT(conn->state != RD_CONN_CLOSED);
+    RD_DEBUG_ASSERT(conn->state != RD_CONN_LINGERING ||
+                    state == RD_CONN_CLOSED);
+    rd_count(&gauges[conn->state], (uint64_t)-1);
+    rd_count(&gauges[state], 1);
+    conn->state = (uint8_t)state;
+    conn->since = conn->reactor->tick_now;
+}
+
+void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason)
+{
+    struct rd_reactor *r = conn->reactor;
+
+    if (rd_conn_is_closed(conn)) {
+        return;
+    }
+    if (conn->state == RD_CONN_LINGERING) {
+        r->linger_n--;
+    }
+    if (conn->request || conn->unsent_n > 0) {
+        rd_count(&r->counters->aborted, 1);
+    }
+    r->protocol->closed(conn);
+    rd_io_watch(r->loop, &conn->io, 0);
+    close(rd_io_fd(&conn->io));
+    rd_chain_clear(&conn->in, &r->chunks, RD_MEM_INPUT);
+    rd_chain_clear(&conn->out, &r->chunks, RD_MEM_OUTPUT);
+    rd_wheel_remove(&r->wheel, &conn->timer);
+    conn_set_state(conn, RD_CONN_CLOSED);
+    rd_count(&r->counters->closed, 1);
+    rd_count(&r->counters->reasons[reason], 1);
+    rd_log(r->log, RESTD_LOG_DEBUG, "connection closed: %s",
+           rd_close_reason_text(reason));
+    /* Callers up the stack still hold it; the slot goes at the turn's end. */
+    conn->next_dead = r->dead;
+    r->dead = conn;
+}
+
+void rd_conn_end(struct rd_conn *conn, enum rd_close_reason reason, int unread)
+{
+    conn->flags |= RD_CONN_ENDING;
+    if (unread) {
+        conn->flags |= RD_CONN_UNREAD;
+    }
+    conn->reason = (uint8_t)reason;
+}
+
+void rd_conn_pause(struct rd_conn *conn)
+{
+    conn->flags |= RD_CONN_PAUSED;
+}
+
+void rd_conn_touch(struct rd_conn *conn)
+{
+    conn->since = conn->reactor->tick_now;
+    conn->start_ns = 0;
+    conn->flags |= RD_CONN_USED;
+}
+
+/* Keeps what was not sent; `skip` bytes of it all have gone. */
+static int out_keep(struct rd_conn *conn, const char *data, size_t len,
+                    size_t *skip)
+{
+    size_t gone = *skip < len ? *skip : len;
+
+    *skip -= gone;
+    return rd_chain_append(&conn->out, &conn->reactor->chunks, RD_MEM_OUTPUT,
+                           data + gone, len - gone);
+}
+
+static long out_send(struct rd_conn *conn, const char *ref, size_t ref_len,
+                     const struct rd_chain *chain)
+{
+    struct rd_reactor *r = conn->reactor;
+    struct iovec iov[IOV_N];
+    int n = 0;
+
+    if (ref_len == 0 && !chain) {
+        return r->stream->send(conn, r->out.buf, r->out.len);
+    }
+    if (r->out.len > 0) {
+        iov[n].iov_base = r->out.buf;
+        iov[n++].iov_len = r->out.len;
+    }
+    if (ref_len > 0) {
+        iov[n].iov_base = (void *)(uintptr_t)ref;
+        iov[n++].iov_len = ref_len;
+    }
+    if (chain) {
+        n += rd_chain_iov(chain, iov + n, IOV_N - n);
+    }
+    return r->stream->sendv(conn, iov, n);
+}
+
+void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
+                   struct rd_chain *chain)
+{
+    struct rd_reactor *r = conn->reactor;
+    size_t len = r->out.len;
+    size_t all = len + ref_len + (chain ? chain->len : 0);
+    size_t sent = 0;
+    int rc = 0;
+
+    r->out.len = 0;
+    if (all == 0 || rd_conn_is_closed(conn)) {
+        goto drop;
+    }
+    if (conn->out.len == 0) {
+        r->out.len = len;
+        long n = out_send(conn, ref, ref_len, chain);
+        r->out.len = 0;
+        if (n >= 0) {
+            sent = (size_t)n;
+            rd_count(&r->counters->sent_bytes, sent);
+        } else if (errno != EAGAIN && errno != EINTR) {
+            rd_conn_close(conn, RD_CLOSE_RESET);
+            goto drop;
+        }
+    }
+    if (sent == all) {
+        goto drop;
+    }
+    rc = out_keep(conn, r->out.buf, len, &sent);
+    if (rc == 0 && ref_len > 0) {
+        rc = out_keep(conn, ref, ref_len, &sent);
+    }
+    if (rc != 0) {
+        rd_conn_close(conn, RD_CLOSE_NO_MEMORY);
+        goto drop;
+    }
+    if (chain) {
+        rd_chain_consume(chain, &r->chunks, RD_MEM_OUTPUT, sent);
+        rd_chain_join(&conn->out, chain, &r->chunks, RD_MEM_OUTPUT,
+                      RD_MEM_OUTPUT);
+    }
+    return;
+drop:
+    if (chain) {
+        rd_chain_clear(chain, &r->chunks, RD_MEM_OUTPUT);
+    }
+}
+
+/* Offers input to the protocol, keeps the rest, sends what was answered. */
+static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
+{
+    struct rd_reactor *r = conn->reactor;
+    size_t used = r->protocol->input(conn, r->in, len, seen);
+
+    if (!rd_conn_is_closed(conn) && used < len) {
+        if (conn->flags & RD_CONN_ENDING) {
+            conn->flags |= RD_CONN_UNREAD;
+        } else if (rd_chain_append(&conn->in, &r->chunks, RD_MEM_INPUT,
+                                   r->in + used, len - used) != 0) {
+            rd_conn_close(conn, RD_CLOSE_NO_MEMORY);
+        } else if (conn->start_ns == 0) {
+            conn->start_ns = r->turn_ns;
+        }
+    }
+    rd_conn_flush(conn, NULL, 0, NULL);
+    if (!rd_conn_is_closed(conn) && conn->out.len == 0) {
+        r->protocol->sent(conn);
+    }
+}
+
+/* Puts what was kept to the front of the scratch. */
+static size_t conn_unkeep(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    size_t len = conn->in.len;
+
+    if (len > 0) {
+        RD_ASSERT(len <= r->in_size);
+        rd_chain_copy(&conn->in, r->in);
+        rd_chain_clear(&conn->in, &r->chunks, RD_MEM_INPUT);
+    }
+    return len;
+}
+
+/* Reads once. 0 if there was nothing to read. */
+static int conn_read(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    size_t have = conn->in.len;
+    size_t room = r->in_size - have;
+    long n;
+
+    RD_ASSERT(room > 0);
+    do {
+        n = r->stream->recv(conn, r->in + have, room);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
+        if (errno == EAGAIN) {
+            return 0;
+        }
+        rd_conn_close(conn, RD_CLOSE_RESET);
+        return 1;
+    }
+    if (n == 0) {
+        conn->flags |= RD_CONN_EOF;
+        return 1;
+    }
+    rd_count(&r->counters->received_bytes, (uint64_t)n);
+    if ((size_t)n == room) {
+        conn->flags |= RD_CONN_FULL;
+    } else {
+        conn->flags &= (uint8_t)~RD_CONN_FULL;
+    }
+    conn_unkeep(conn);
+    conn_input(conn, have + (size_t)n, have);
+    return 1;
+}
+
+static void conn_linger_read(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    long n = r->stream->recv(conn, r->in, r->in_size);
+
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        rd_conn_close(conn, (enum rd_close_reason)conn->reason);
+        return;
+    }
+    if (n > 0) {
+        conn->linger_bytes += (uint64_t)n;
+        if (conn->linger_bytes >= r->options->linger_max_bytes) {
+            /* Enough read for nothing; a peer that goes on is held by its
+             * window until the time is over. */
+            rd_io_watch(r->loop, &conn->io, 0);
+        }
+    }
+}
+
+static void conn_writable(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    struct iovec iov[IOV_N];
+    int iov_n = rd_chain_iov(&conn->out, iov, IOV_N);
+    long n = r->stream->sendv(conn, iov, iov_n);
+
+    if (n < 0) {
+        if (errno != EAGAIN && errno != EINTR) {
+            rd_conn_close(conn, RD_CLOSE_RESET);
+        }
+        return;
+    }
+    rd_count(&r->counters->sent_bytes, (uint64_t)n);
+    rd_chain_consume(&conn->out, &r->chunks, RD_MEM_OUTPUT, (size_t)n);
+    conn->since = r->tick_now;
+    if (conn->out.len == 0) {
+        r->protocol->sent(conn);
+    }
+    if ((conn->flags & RD_CONN_PAUSED) &&
+        conn->out.len <= r->options->output_low_bytes) {
+        conn->flags &= (uint8_t)~RD_CONN_PAUSED;
+        size_t len = conn_unkeep(conn);
+        if (len > 0) {
+            conn_input(conn, len, 0);
+        }
+    }
+}
+
+static void conn_event(struct rd_io *io, int events)
+{
+    struct rd_conn *conn = RD_CONTAINER_OF(io, struct rd_conn, io);
+
+    rd_assert_in_loop(conn->reactor->loop);
+    if (conn->state == RD_CONN_LINGERING) {
+        conn_linger_read(conn);
+        return;
+    }
+    if ((events & RD_WRITE) && conn->out.len > 0) {
+        conn_writable(conn);
+    }
+    if ((events & RD_READ) && !rd_conn_is_closed(conn) &&
+        !(conn->flags & (RD_CONN_PAUSED | RD_CONN_ENDING | RD_CONN_EOF))) {
+        (void)conn_read(conn);
+    }
+    conn_settle(conn);
+}
+
+/* Output is taken and the connection is to end: now, or after lingering. */
+static void conn_finish(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    int unread = conn->flags & (RD_CONN_UNREAD | RD_CONN_FULL);
+
+    if (!unread || (conn->flags & RD_CONN_EOF) ||
+        r->linger_n >= r->options->linger_max || r->stopping) {
+        rd_conn_close(conn, (enum rd_close_reason)conn->reason);
+        return;
+    }
+    shutdown(rd_io_fd(&conn->io), SHUT_WR);
+    r->protocol->closed(conn);
+    rd_chain_clear(&conn->in, &r->chunks, RD_MEM_INPUT);
+    r->linger_n++;
+    conn->linger_bytes = 0;
+    conn_set_state(conn, RD_CONN_LINGERING);
+    rd_io_watch(r->loop, &conn->io, RD_READ);
+    rd_conn_set_deadline(conn);
+}
+
+/* `since` is the tick of: IDLE the last request, READING the first byte of the
+ * head, WRITING the last progress, LINGERING its beginning. */
+void rd_conn_set_deadline(struct rd_conn *conn)
+{
+    const struct rd_reactor *r = conn->reactor;
+    const struct restd_options *o = r->options;
+    uint32_t tick = conn->since;
+
+    switch ((enum rd_conn_state)conn->state) {
+    case RD_CONN_IDLE:
+        if (r->draining) {
+            if ((int32_t)(r->drain_tick - tick) > 0) {
+                tick = r->drain_tick;
+            }
+            tick += rd_ticks(o->drain_silence_ms);
+        } else if (conn->flags & RD_CONN_USED) {
+            tick += rd_ticks(o->keepalive_timeout_ms);
+        } else {
+            tick += rd_ticks(o->header_timeout_ms);
+        }
+        break;
+    case RD_CONN_READING:
+        tick = r->protocol->deadline(conn);
+        break;
+    case RD_CONN_WRITING:
+        tick += rd_ticks(o->write_timeout_ms);
+        break;
+    case RD_CONN_LINGERING:
+        tick += rd_ticks(o->linger_timeout_ms);
+        break;
+    case RD_CONN_PROCESSING:
+    case RD_CONN_CLOSED:
+    case RD_CONN_STATES_N:
+        return;
+    }
+    rd_wheel_set(&conn->reactor->wheel, &conn->timer, tick);
+}
+
+static enum rd_conn_state conn_derive_state(const struct rd_conn *conn)
+{
+    if (conn->out.len > 0) {
+        return RD_CONN_WRITING;
+    }
+    return conn->request || conn->in.len > 0 ? RD_CONN_READING : RD_CONN_IDLE;
+}
+
+static void conn_settle(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+
+    if (conn->state >= RD_CONN_LINGERING) {
+        return;
+    }
+    if (conn->out.len == 0) {
+        if (conn->flags & RD_CONN_ENDING) {
+            conn_finish(conn);
+            return;
+        }
+        if ((conn->flags & RD_CONN_EOF) && !(conn->flags & RD_CONN_PAUSED)) {
+            rd_conn_close(conn, conn->request || conn->in.len > 0
+                                    ? RD_CLOSE_ABORTED
+                                    : RD_CLOSE_PEER);
+            return;
+        }
+    }
+    enum rd_conn_state state = conn_derive_state(conn);
+    if (state != conn->state) {
+        conn_set_state(conn, state);
+    }
+    rd_conn_set_deadline(conn);
+    int events = conn->out.len > 0 ? RD_WRITE : 0;
+    if (!(conn->flags & (RD_CONN_PAUSED | RD_CONN_ENDING | RD_CONN_EOF))) {
+        events |= RD_READ;
+    }
+    rd_io_watch(r->loop, &conn->io, events);
+}
+
+void rd_conn_expire(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+
+    rd_assert_in_loop(r->loop);
+    switch ((enum rd_conn_state)conn->state) {
+    case RD_CONN_IDLE:
+        /* A request that is in the kernel by now is served, not lost. */
+        if (!conn_read(conn)) {
+            if (conn->flags & RD_CONN_USED) {
+                rd_count(&r->counters->timed_out, !r->draining);
+            }
+            rd_conn_close(conn, r->draining ? RD_CLOSE_DRAIN
+                                : conn->flags & RD_CONN_USED
+                                    ? RD_CLOSE_KEEPALIVE
+                                    : RD_CLOSE_SILENT);
+        }
+        break;
+    case RD_CONN_READING:
+        rd_count(&r->counters->timed_out, 1);
+        r->protocol->timeout(conn);
+        rd_conn_flush(conn, NULL, 0, NULL);
+        break;
+    case RD_CONN_WRITING:
+        rd_count(&r->counters->timed_out, 1);
+        rd_conn_close(conn, RD_CLOSE_WRITE_TIMEOUT);
+        break;
+    case RD_CONN_LINGERING:
+        rd_conn_close(conn, (enum rd_close_reason)conn->reason);
+        break;
+    case RD_CONN_PROCESSING:
+    case RD_CONN_CLOSED:
+    case RD_CONN_STATES_N:
+        break;
+    }
+    conn_settle(conn);
+}
+
+void rd_conn_open(struct rd_reactor *r, int fd, const struct rd_addr *peer,
+                  uint16_t listener)
+{
+    struct rd_conn *conn = rd_slab_take(&r->slots);
+
+    if (!conn) {
+        rd_count(&r->counters->rejected, 1);
+        rd_count(&r->counters->closed, 1);
+        rd_log(r->log, RESTD_LOG_DEBUG, "connection refused: no memory");
+        close(fd);
+        return;
+    }
+    memset(conn, 0, sizeof(*conn));
+    rd_io_init(&conn->io, fd, conn_event);
+    conn->reactor = r;
+    conn->peer = *peer;
+    conn->listener = listener;
+    conn->since = r->tick_now;
+    conn->state = RD_CONN_IDLE;
+    rd_count(&r->counters->states[RD_CONN_IDLE], 1);
+    (void)conn_read(conn);
+    conn_settle(conn);
+}

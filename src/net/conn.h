@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* A client connection: socket, buffers, state and deadline. What the bytes
+ * mean is the protocol's (struct rd_protocol).
+ *
+ *              +--------------------------------------+
+ *   hand-over  v      first byte          complete    |
+ *   -------> IDLE -----------> READING ------------> (handler)
+ *              ^                  |  ^                 |
+ *              |   output taken   |  +-- more needed   | output left over
+ *              +-------------- WRITING <---------------+
+ *                                 | close after reply
+ *   any state ---> CLOSED <--- LINGERING (early reply: the peer still sends)
+ *
+ * A request that is complete in its first read leaves the state IDLE.
+ * PROCESSING is for requests that outlive their turn.
+ *
+ * Owner: a reactor's slab. Lifetime: hand-over until the end of the turn in
+ * which it was closed; on one loop for life. Thread: [loop]. */
+#ifndef RD_NET_CONN_H
+#define RD_NET_CONN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/addr.h"
+#include "net/chunk.h"
+#include "net/conn_table.h"
+#include "net/loop.h"
+#include "net/wheel.h"
+
+struct rd_reactor;
+struct rd_conn;
+
+/* A protocol on connections. All calls come from the connection's loop. */
+struct rd_protocol {
+    /* buf[0..len) is what has come and was not used so far, of which the first
+     * `seen` bytes were offered before. Returns how many bytes it used; the
+     * rest is kept and offered again with more behind it. May write output,
+     * call rd_conn_end() and rd_conn_pause(). */
+    size_t (*input)(struct rd_conn *conn, char *buf, size_t len, size_t seen);
+    /* Tick of the deadline of what is being read. */
+    uint32_t (*deadline)(const struct rd_conn *conn);
+    /* That deadline has passed; may write a reply and must end it. */
+    void (*timeout)(struct rd_conn *conn);
+    /* All output is with the kernel. */
+    void (*sent)(struct rd_conn *conn);
+    /* The connection is closed: give up conn->request. */
+    void (*closed)(struct rd_conn *conn);
+    /* Sent to those who find no room. */
+    const char *busy;
+    size_t busy_len;
+};
+
+/* How bytes get in and out; plain sockets now, TLS later. As recv(2) and
+ * sendmsg(2): a count, 0 at the end of the stream, or -1 and errno. */
+struct rd_stream {
+    long (*recv)(struct rd_conn *conn, char *buf, size_t size);
+    long (*send)(struct rd_conn *conn, const char *buf, size_t len);
+    long (*sendv)(struct rd_conn *conn, struct iovec *iov, int n);
+};
+extern const struct rd_stream rd_stream_tcp;
+
+enum {
+    RD_CONN_ENDING = 1 << 0, /* closes once its output is taken */
+    RD_CONN_UNREAD = 1 << 1, /* the peer may still be sending: linger */
+    RD_CONN_PAUSED = 1 << 2, /* no input is taken before output has gone */
+    RD_CONN_EOF = 1 << 3,    /* the peer has half-closed */
+    RD_CONN_FULL = 1 << 4,   /* the last read filled its room */
+    RD_CONN_USED = 1 << 5    /* has made a request */
+};
+
+struct rd_conn {
+    struct rd_io io;
+    struct rd_wheel_node timer;
+    struct rd_reactor *reactor;
+    void *request;       /* the protocol's, for one that outlives a turn */
+    struct rd_chain in;  /* RD_MEM_INPUT */
+    struct rd_chain out; /* RD_MEM_OUTPUT */
+    union {
+        uint64_t start_ns;         /* turn of the first byte being read */
+        uint64_t linger_bytes;     /* LINGERING: dropped so far */
+        struct rd_conn *next_dead; /* CLOSED: until the turn's end */
+    };
+    uint64_t reply_ns; /* start of the oldest reply in `unsent_n` */
+    uint32_t since;    /* tick: see conn_deadline() */
+    uint16_t unsent_n; /* replies that the kernel has not taken whole */
+    uint16_t listener;
+    uint8_t flags, state; /* RD_CONN_*, enum rd_conn_state */
+    uint8_t reason;       /* enum rd_close_reason, of an ending one */
+    struct rd_addr peer;
+};
+
+/* Takes over a connected socket: makes a slot and reads at once. The socket is
+ * closed when there is no room. */
+void rd_conn_open(struct rd_reactor *reactor, int fd,
+                  const struct rd_addr *peer, uint16_t listener);
+
+/* Sends the loop's output scratch and, behind it, `ref_len` borrowed bytes and
+ * a chain (NULL: none; emptied); what the kernel does not take is kept. */
+void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
+                   struct rd_chain *chain);
+/* No more input; closes when the output is taken. `unread`: the peer may still
+ * be sending, so linger. */
+void rd_conn_end(struct rd_conn *conn, enum rd_close_reason reason, int unread);
+/* No more input until the output has fallen below the low-water mark. */
+void rd_conn_pause(struct rd_conn *conn);
+/* A request is complete: time runs for the next one. */
+void rd_conn_touch(struct rd_conn *conn);
+/* Closes now. The slot lives until the end of the turn. */
+void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason);
+static inline int rd_conn_is_closed(const struct rd_conn *conn)
+{
+    return conn->state == RD_CONN_CLOSED;
+}
+
+/* Expiry of conn->timer, called by the reactor. */
+void rd_conn_expire(struct rd_conn *conn);
+/* Recomputes the deadline, after the rules have changed (drain). */
+void rd_conn_set_deadline(struct rd_conn *conn);
+
+const char *rd_close_reason_text(enum rd_close_reason reason);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* A loop thread's engine: what happens around each poll, and what others may
+ * ask of it by post: new sockets, beats, drain, stop.
+ *
+ * A turn starts behind the poll with one clock read and ends before the next,
+ * where closed slots are freed, memory pressure is answered and, in a drain,
+ * the end is noticed. Thread: [loop], but for init, fini and the inbox. */
+#include "net/reactor.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <restd/error.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+/* libev's ready lists and event array, per ready connection. */
+#define READY_BYTES 32u
+/* Idle connections closed per turn under pressure. */
+#define PRESSURE_CLOSE_N 8
+
+RD_STATIC_ASSERT((RD_INBOX_SIZE & (RD_INBOX_SIZE - 1)) == 0, "power of two");
+
+uint64_t rd_reactor_clock(struct rd_reactor *r)
+{
+    r->now_ns = rd_clock_ns();
+    return r->now_ns;
+}
+
+static void set_tick(struct rd_reactor *r)
+{
+    r->tick_now = (uint32_t)(r->turn_ns / (RD_TICK_MS * 1000000u));
+}
+
+static void conn_expire(struct rd_wheel_node *node, void *data)
+{
+    (void)data;
+    rd_conn_expire(RD_CONTAINER_OF(node, struct rd_conn, timer));
+}
+
+static void after_poll(void *data)
+{
+    struct rd_reactor *r = data;
+
+    r->turn++;
+    r->turn_ns = rd_reactor_clock(r);
+    set_tick(r);
+    atomic_store_explicit(&r->turn_start_ns, r->turn_ns, memory_order_relaxed);
+    if (r->wheel.n == 0) {
+        r->wheel.now = r->tick_now;
+    } else if (r->wheel.now != r->tick_now) {
+        rd_wheel_advance(&r->wheel, r->tick_now, conn_expire, NULL);
+    }
+}
+
+static void free_dead(struct rd_reactor *r)
+{
+    while (r->dead) {
+        struct rd_conn *conn = r->dead;
+        r->dead = conn->next_dead;
+        rd_count(&r->counters->states[RD_CONN_CLOSED], (uint64_t)-1);
+        rd_slab_give(&r->slots, conn);
+    }
+}
+
+static int pick_idle(struct rd_wheel_node *node, void *data)
+{
+    (void)data;
+    struct rd_conn *conn = RD_CONTAINER_OF(node, struct rd_conn, timer);
+    return conn->state == RD_CONN_IDLE;
+}
+
+int rd_reactor_close_oldest_idle(struct rd_reactor *r,
+                                 enum rd_close_reason reason)
+{
+    if (rd_counter(&r->counters->states[RD_CONN_IDLE]) == 0) {
+        return 0;
+    }
+    struct rd_wheel_node *node = rd_wheel_pick(&r->wheel, pick_idle, NULL);
+    if (!node) {
+        return 0;
+    }
+    rd_conn_close(RD_CONTAINER_OF(node, struct rd_conn, timer), reason);
+    return 1;
+}
+
+static void relieve(struct rd_reactor *r)
+{
+    int level = rd_budget_level(r->ledger.budget);
+
+    if (level >= RD_LEVEL_CLOSE) {
+        for (int i = 0; i < PRESSURE_CLOSE_N; i++) {
+            if (!rd_reactor_close_oldest_idle(r, RD_CLOSE_PRESSURE)) {
+                break;
+            }
+        }
+        free_dead(r);
+    }
+    if (level >= RD_LEVEL_TRIM) {
+        rd_slab_trim(&r->chunks.slab, 0);
+        rd_slab_trim(&r->slots, 0);
+        rd_ledger_trim(&r->ledger);
+    }
+}
+
+uint64_t rd_reactor_active(const struct rd_reactor *r)
+{
+    return rd_counter(&r->counters->accepted) -
+           rd_counter(&r->counters->closed);
+}
+
+static void check_drained(struct rd_reactor *r)
+{
+    if ((r->draining || r->stopping) && r->accept_closed &&
+        rd_reactor_active(r) == 0) {
+        r->ops.drained(r, r->ops.data);
+        rd_loop_break(r->loop);
+    }
+}
+
+static void before_poll(void *data)
+{
+    struct rd_reactor *r = data;
+
+    if (r->dead) {
+        free_dead(r);
+    }
+    if (__builtin_expect(rd_budget_level(r->ledger.budget) > 0, 0)) {
+        relieve(r);
+    }
+    if (r->draining || r->stopping) {
+        check_drained(r);
+    }
+    /* The tick is only needed while there is something to expire. */
+    if ((r->wheel.n > 0) != rd_timer_is_active(&r->tick)) {
+        if (r->wheel.n > 0) {
+            rd_timer_start(r->loop, &r->tick, RD_TICK_MS, RD_TICK_MS);
+        } else {
+            rd_timer_stop(r->loop, &r->tick);
+        }
+    }
+    rd_count(&r->counters->busy_ns, r->now_ns - r->turn_ns);
+    atomic_store_explicit(&r->turn_start_ns, 0, memory_order_relaxed);
+}
+
+static void tick_cb(struct rd_timer *timer)
+{
+    (void)timer; /* after_poll() has done it */
+}
+
+unsigned rd_inbox_room(const struct rd_inbox *inbox)
+{
+    uint32_t head = atomic_load_explicit(&inbox->head, memory_order_acquire);
+    uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+    return RD_INBOX_SIZE - (tail - head);
+}
+
+void rd_inbox_push(struct rd_inbox *inbox, const struct rd_handover *entry)
+{
+    uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+
+    inbox->entries[tail % RD_INBOX_SIZE] = *entry;
+    atomic_store_explicit(&inbox->tail, tail + 1, memory_order_release);
+}
+
+/* Reads what is there first, or the close would reset the reply away. */
+static void refuse(struct rd_reactor *r, int fd)
+{
+    (void)recv(fd, r->in, r->in_size, 0);
+    (void)send(fd, r->protocol->busy, r->protocol->busy_len, MSG_NOSIGNAL);
+    shutdown(fd, SHUT_WR);
+    close(fd);
+    rd_count(&r->counters->rejected, 1);
+    rd_count(&r->counters->closed, 1);
+}
+
+static void receive(struct rd_reactor *r, const struct rd_handover *h)
+{
+    rd_count(&r->counters->accepted, 1);
+    if (h->refuse || r->stopping) {
+        refuse(r, h->fd);
+        return;
+    }
+    if (h->over && !rd_reactor_close_oldest_idle(r, RD_CLOSE_LIMIT)) {
+        refuse(r, h->fd);
+        return;
+    }
+    rd_conn_open(r, h->fd, &h->peer, h->listener);
+}
+
+static void inbox_run(struct rd_post *post)
+{
+    struct rd_inbox *inbox = RD_CONTAINER_OF(post, struct rd_inbox, post);
+    struct rd_reactor *r = RD_CONTAINER_OF(inbox, struct rd_reactor, inbox);
+    uint32_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
+
+    while (head != atomic_load_explicit(&inbox->tail, memory_order_acquire)) {
+        struct rd_handover h = inbox->entries[head % RD_INBOX_SIZE];
+        atomic_store_explicit(&inbox->head, ++head, memory_order_release);
+        receive(r, &h);
+    }
+}
+
+static void beat_run(struct rd_post *post)
+{
+    struct rd_reactor *r = RD_CONTAINER_OF(post, struct rd_reactor, beat);
+    uint64_t sent =
+        atomic_load_explicit(&r->beat_sent_ns, memory_order_relaxed);
+    uint64_t now = rd_clock_ns();
+
+    atomic_store_explicit(&r->beat_lag_ns, now - sent, memory_order_relaxed);
+    atomic_store_explicit(&r->beat_seen_ns, now, memory_order_relaxed);
+    /* Idle pages decay by half each second, so that a peak is not kept. */
+    rd_slab_trim(&r->chunks.slab, r->chunks.slab.empty_n / 2);
+    rd_slab_trim(&r->slots, r->slots.empty_n / 2);
+}
+
+static void set_deadline(struct rd_wheel_node *node, void *data)
+{
+    struct rd_conn *conn = RD_CONTAINER_OF(node, struct rd_conn, timer);
+    (void)data;
+    rd_conn_set_deadline(conn);
+}
+
+static void drain_run(struct rd_post *post)
+{
+    struct rd_reactor *r = RD_CONTAINER_OF(post, struct rd_reactor, drain);
+
+    if (!r->draining) {
+        r->draining = 1;
+        r->drain_tick = r->tick_now;
+        rd_wheel_each(&r->wheel, set_deadline, NULL);
+    }
+}
+
+static void close_conn(struct rd_wheel_node *node, void *data)
+{
+    (void)data;
+    rd_conn_close(RD_CONTAINER_OF(node, struct rd_conn, timer), RD_CLOSE_STOP);
+}
+
+static void stop_run(struct rd_post *post)
+{
+    struct rd_reactor *r = RD_CONTAINER_OF(post, struct rd_reactor, stop);
+
+    r->stopping = 1;
+    rd_wheel_each(&r->wheel, close_conn, NULL);
+}
+
+static void accept_end_run(struct rd_post *post)
+{
+    struct rd_reactor *r = RD_CONTAINER_OF(post, struct rd_reactor, accept_end);
+    /* Posted behind the last hand-over, so nothing follows. */
+    r->accept_closed = 1;
+}
+
+static uint64_t array_bytes(uint32_t fd_max)
+{
+    return (uint64_t)rd_loop_fd_entries(fd_max) * RD_LOOP_FD_ENTRY_BYTES;
+}
+
+uint64_t rd_reactor_fixed_bytes(size_t in_size, uint32_t fd_max)
+{
+    return rd_page_round(in_size) + RD_OUT_BYTES + array_bytes(fd_max) +
+           rd_page_round(sizeof(struct rd_reactor)) +
+           rd_page_round(sizeof(struct rd_counters));
+}
+
+static void init_posts(struct rd_reactor *r)
+{
+    rd_post_init(&r->inbox.post, inbox_run);
+    rd_post_init(&r->beat, beat_run);
+    rd_post_init(&r->drain, drain_run);
+    rd_post_init(&r->stop, stop_run);
+    rd_post_init(&r->accept_end, accept_end_run);
+}
+
+int rd_reactor_init(struct rd_reactor *r, unsigned index,
+                    const struct restd_options *options,
+                    struct rd_budget *budget, struct rd_log *log,
+                    const struct rd_protocol *protocol, size_t in_size,
+                    uint32_t fd_max)
+{
+    memset(r, 0, sizeof(*r));
+    r->index = index;
+    r->options = options;
+    r->protocol = protocol;
+    r->stream = &rd_stream_tcp;
+    r->log = log;
+    r->in_size = in_size;
+    rd_ledger_init(&r->ledger, budget);
+    rd_slab_init(&r->slots, &r->ledger, RD_MEM_CONNECTIONS,
+                 sizeof(struct rd_conn), READY_BYTES);
+    rd_chunk_pool_init(&r->chunks, &r->ledger);
+    init_posts(r);
+    rd_timer_init(&r->tick, tick_cb);
+    if (rd_ledger_charge(&r->ledger, RD_MEM_FIXED,
+                         rd_reactor_fixed_bytes(in_size, fd_max)) != 0) {
+        return RESTD_EBUDGET;
+    }
+    r->in = rd_page_alloc(in_size);
+    r->out.buf = rd_page_alloc(RD_OUT_BYTES);
+    r->out.size = RD_OUT_BYTES;
+    r->counters = rd_page_alloc(sizeof(*r->counters));
+    if (!r->in || !r->out.buf || !r->counters) {
+        return RESTD_ENOMEM;
+    }
+    int rc = rd_loop_new(&r->loop);
+    if (rc == 0) {
+        rc = rd_loop_reserve_fds(r->loop, fd_max);
+    }
+    if (rc == 0) {
+        struct rd_loop_hooks hooks = {before_poll, after_poll, r};
+        rd_loop_set_hooks(r->loop, &hooks);
+        r->turn_ns = rd_reactor_clock(r);
+        set_tick(r);
+        rd_wheel_init(&r->wheel, r->tick_now);
+        atomic_store(&r->beat_seen_ns, r->turn_ns);
+    }
+    return rc;
+}
+
+void rd_reactor_fini(struct rd_reactor *r)
+{
+    if (!r->options) {
+        return;
+    }
+    rd_slab_fini(&r->slots);
+    rd_chunk_pool_fini(&r->chunks);
+    rd_loop_free(r->loop);
+    rd_page_free(r->in, r->in_size);
+    rd_page_free(r->out.buf, RD_OUT_BYTES);
+    rd_page_free(r->counters, sizeof(*r->counters));
+    rd_ledger_fini(&r->ledger);
+}
+
+void rd_reactor_run(struct rd_reactor *r)
+{
+    atomic_store(&r->tid, rd_thread_tid());
+    rd_log_attach(r->log);
+    rd_loop_run(r->loop);
+    free_dead(r);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* One loop thread's connection engine: its loop, slots, pools, scratches,
+ * wheel and counters.
+ *
+ * struct rd_reactor
+ * Owner: the server. Lifetime: restd_server_start() to restd_server_free().
+ * Thread: [loop], but for the fields and functions tagged otherwise. */
+#ifndef RD_NET_REACTOR_H
+#define RD_NET_REACTOR_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <restd/options.h>
+
+#include "base/ledger.h"
+#include "base/log.h"
+#include "base/slab.h"
+#include "net/chunk.h"
+#include "net/conn.h"
+#include "net/counters.h"
+#include "net/loop.h"
+#include "net/wheel.h"
+
+/* Output of the current connection in this turn; empty between connections. */
+struct rd_out {
+    char *buf;
+    size_t len, size;
+};
+
+#define RD_OUT_BYTES 32768u
+
+/* A socket on its way from the acceptor to a loop. */
+struct rd_handover {
+    int fd;
+    uint16_t listener;
+    uint8_t refuse; /* no descriptor or place: say so and close */
+    uint8_t over;   /* at the connection limit: an idle one must go */
+    struct rd_addr peer;
+};
+
+#define RD_INBOX_SIZE 256u
+
+/* Most loops that a server may have. */
+#define RD_REACTORS_MAX 256u
+
+/* Single producer (acceptor), single consumer (loop); the post is the wake-up.
+ */
+struct rd_inbox {
+    struct rd_post post;
+    _Atomic uint32_t head, tail; /* head: consumer's, tail: producer's */
+    struct rd_handover entries[RD_INBOX_SIZE];
+};
+
+struct rd_reactor_ops {
+    /* [loop] No connection is left in a drain. */
+    void (*drained)(struct rd_reactor *reactor, void *data);
+    void *data;
+};
+
+struct rd_reactor {
+    struct restd_loop *loop;
+    unsigned index;
+    const struct restd_options *options; /* read only while running */
+    const struct rd_protocol *protocol;
+    const struct rd_stream *stream;
+    void *protocol_data; /* the protocol's, one per loop */
+    struct rd_log *log;
+    struct rd_ledger ledger;
+    struct rd_slab slots;
+    struct rd_chunk_pool chunks;
+    struct rd_wheel wheel;
+    struct rd_timer tick;
+    char *in; /* input scratch */
+    size_t in_size;
+    struct rd_out out;
+    uint64_t turn, turn_ns, now_ns; /* now_ns: last clock read */
+    uint32_t tick_now;
+    uint32_t linger_n;
+    struct rd_conn *dead; /* closed in this turn */
+    int draining, stopping, accept_closed;
+    uint32_t drain_tick;
+    struct rd_reactor_ops ops;
+    struct rd_counters *counters;                 /* [any] to read */
+    struct rd_inbox inbox;                        /* acceptor and loop */
+    struct rd_post beat, drain, stop, accept_end; /* [any] to post */
+    _Atomic uint64_t beat_sent_ns;                /* control writes */
+    _Atomic uint64_t beat_seen_ns;                /* loop writes, any reads */
+    _Atomic uint64_t beat_lag_ns;   /* loop writes, control reads */
+    _Atomic uint64_t turn_start_ns; /* 0 while it waits; acceptor reads */
+    _Atomic int tid;
+};
+
+/* `in_size`: the largest head plus some room. RESTD_ENOMEM, RESTD_EOS,
+ * RESTD_EBUDGET. */
+int rd_reactor_init(struct rd_reactor *reactor, unsigned index,
+                    const struct restd_options *options,
+                    struct rd_budget *budget, struct rd_log *log,
+                    const struct rd_protocol *protocol, size_t in_size,
+                    uint32_t fd_max);
+void rd_reactor_fini(struct rd_reactor *reactor);
+/* Bytes that init charges. Pure. */
+uint64_t rd_reactor_fixed_bytes(size_t in_size, uint32_t fd_max);
+
+/* Thread body: runs until stopped or drained. */
+void rd_reactor_run(struct rd_reactor *reactor);
+
+/* [acceptor] Room in the inbox. */
+unsigned rd_inbox_room(const struct rd_inbox *inbox);
+/* [acceptor] Queues without waking; the caller posts once per batch. */
+void rd_inbox_push(struct rd_inbox *inbox, const struct rd_handover *entry);
+
+/* Closes the idle connection with the nearest deadline; 0 if none is idle. */
+int rd_reactor_close_oldest_idle(struct rd_reactor *reactor,
+                                 enum rd_close_reason reason);
+/* Reads the clock again; for the end of a reply. */
+uint64_t rd_reactor_clock(struct rd_reactor *reactor);
+/* Connections open. [any] */
+uint64_t rd_reactor_active(const struct rd_reactor *reactor);
+
+#endif
