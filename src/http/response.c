@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* What a handler sets of its response, and the head that comes of it.
+ * Thread: [loop]. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <restd/http.h>
+#include <restd/json.h>
+
+#include "base/decimal.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "http/field.h"
+#include "http/message.h"
+
+#define DETAIL_MAX 256
+
+void rd_response_init(struct restd_response *response,
+                      struct rd_chunk_pool *chunks, char *fields, char *stage,
+                      size_t stage_size)
+{
+    response->status = 200;
+    response->chunks = chunks;
+    response->fields.text = fields;
+    response->fields.len = 0;
+    response->fields.type_len = 0;
+    response->borrowed_len = 0;
+    response->stage = stage;
+    response->stage_len = 0;
+    response->stage_size = stage_size;
+    memset(&response->chain, 0, sizeof(response->chain));
+}
+
+static void drop_body(struct restd_response *response)
+{
+    response->borrowed_len = 0;
+    response->stage_len = 0;
+    rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
+}
+
+void rd_response_reset(struct restd_response *response)
+{
+    drop_body(response);
+    response->status = 200;
+    response->fields.len = 0;
+    response->fields.type_len = 0;
+}
+
+size_t rd_response_body_len(const struct restd_response *response)
+{
+    return response->borrowed_len + response->stage_len + response->chain.len;
+}
+
+int restd_response_status(struct restd_response *response, int status)
+{
+    if (status < 200 || status > 599) {
+        return RESTD_ERANGE;
+    }
+    response->status = status;
+    return 0;
+}
+
+static int fields_set_type(struct rd_fields *fields, struct restd_slice type)
+{
+    if (type.len == 0 || type.len > RD_TYPE_MAX || !rd_field_is_value(type)) {
+        return RESTD_EINVAL;
+    }
+    memcpy(fields->type, type.data, type.len);
+    fields->type_len = type.len;
+    return 0;
+}
+
+/* Fields that follow from the framing, and would break it if set by hand. */
+static int is_own_field(struct restd_slice name)
+{
+    static const char *const own[] = {"Content-Length", "Transfer-Encoding",
+                                      "Connection", "Date"};
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (rd_slice_ieq(name, rd_slice_str(own[i]))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int fields_add(struct rd_fields *fields, struct restd_slice name,
+                      struct restd_slice value)
+{
+    if (!rd_field_is_token(name) || !rd_field_is_value(value) ||
+        is_own_field(name)) {
+        return RESTD_EINVAL;
+    }
+    if (rd_slice_ieq(name, rd_slice_str("Content-Type"))) {
+        return fields_set_type(fields, value);
+    }
+    if (name.len + value.len + 4 > RD_FIELDS_MAX - fields->len) {
+        return RESTD_ELIMIT;
+    }
+    char *p = fields->text + fields->len;
+    memcpy(p, name.data, name.len);
+    memcpy(p + name.len, ": ", 2);
+    memcpy(p + name.len + 2, value.data, value.len);
+    memcpy(p + name.len + 2 + value.len, "\r\n", 2);
+    fields->len += name.len + value.len + 4;
+    return 0;
+}
+
+int restd_response_type(struct restd_response *response, const char *type)
+{
+    return fields_set_type(&response->fields, rd_slice_str(type));
+}
+
+int restd_response_header(struct restd_response *response, const char *name,
+                          const char *value)
+{
+    return fields_add(&response->fields, rd_slice_str(name),
+                      rd_slice_str(value));
+}
+
+struct restd_fields {
+    struct rd_fields fields;
+    char text[RD_FIELDS_MAX];
+};
+
+int restd_fields_new(struct restd_fields **out)
+{
+    struct restd_fields *set = rd_mem_alloc(sizeof(*set));
+
+    if (!set) {
+        return RESTD_ENOMEM;
+    }
+    set->fields.text = set->text;
+    *out = set;
+    return 0;
+}
+
+int restd_fields_add(struct restd_fields *set, const char *name,
+                     const char *value)
+{
+    return fields_add(&set->fields, rd_slice_str(name), rd_slice_str(value));
+}
+
+void restd_fields_free(struct restd_fields *set)
+{
+    rd_mem_free(set);
+}
+
+int restd_response_fields(struct restd_response *response,
+                          const struct restd_fields *set)
+{
+    struct rd_fields *to = &response->fields;
+    const struct rd_fields *from = &set->fields;
+
+    if (from->len > RD_FIELDS_MAX - to->len) {
+        return RESTD_ELIMIT;
+    }
+    memcpy(to->text + to->len, from->text, from->len);
+    to->len += from->len;
+    if (from->type_len > 0) {
+        memcpy(to->type, from->type, from->type_len);
+        to->type_len = from->type_len;
+    }
+    return 0;
+}
+
+static int body_append(struct restd_response *response, const char *data,
+                       size_t len)
+{
+    size_t room =
+        response->chain.len ? 0 : response->stage_size - response->stage_len;
+    size_t staged = len < room ? len : room;
+
+    memcpy(response->stage + response->stage_len, data, staged);
+    response->stage_len += staged;
+    return rd_chain_append(&response->chain, response->chunks, RD_MEM_OUTPUT,
+                           data + staged, len - staged);
+}
+
+int restd_response_body(struct restd_response *response, const void *data,
+                        size_t len)
+{
+    drop_body(response);
+    int rc = len ? body_append(response, data, len) : 0;
+    if (rc != 0) {
+        drop_body(response);
+    }
+    return rc;
+}
+
+void restd_response_body_borrowed(struct restd_response *response,
+                                  const void *data, size_t len)
+{
+    drop_body(response);
+    response->borrowed = data;
+    response->borrowed_len = len;
+}
+
+int restd_response_printf(struct restd_response *response, const char *format,
+                          ...)
+{
+    char text[1024];
+    va_list args;
+
+    if (response->borrowed_len > 0) {
+        const char *data = response->borrowed;
+        size_t len = response->borrowed_len;
+        response->borrowed_len = 0;
+        int rc = body_append(response, data, len);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof(text)) {
+        return RESTD_ELIMIT;
+    }
+    return body_append(response, text, (size_t)n);
+}
+
+int restd_response_problem(struct restd_response *response, int status,
+                           const char *detail)
+{
+    char text[DETAIL_MAX * 6 + 256]; /* each octet may be escaped */
+    struct restd_json json;
+    const char *title = restd_status_phrase(status);
+
+    int rc = restd_response_status(response, status);
+    if (rc != 0) {
+        return rc;
+    }
+    restd_json_init(&json, text, sizeof(text));
+    restd_json_object_begin(&json);
+    restd_json_key(&json, "type");
+    restd_json_string(&json, "about:blank", strlen("about:blank"));
+    restd_json_key(&json, "title");
+    restd_json_string(&json, title, strlen(title));
+    restd_json_key(&json, "status");
+    restd_json_int(&json, status);
+    if (detail) {
+        restd_json_key(&json, "detail");
+        restd_json_string(&json, detail, strnlen(detail, DETAIL_MAX));
+    }
+    restd_json_object_end(&json);
+    long len = restd_json_finish(&json);
+    if (len < 0) {
+        return RESTD_ELIMIT;
+    }
+    (void)restd_response_type(response, "application/problem+json");
+    rc = restd_response_body(response, text, (size_t)len);
+    return rc != 0 ? rc : restd_response_printf(response, "\n");
+}
+
+#define PUT(p, literal)                                                        \
+    (memcpy((p), (literal), sizeof(literal) - 1), (p) + sizeof(literal) - 1)
+
+static char *put_status_line(char *p, int status)
+{
+    if (status == 200) {
+        return PUT(p, "HTTP/1.1 200 OK\r\n");
+    }
+    const char *phrase = restd_status_phrase(status);
+    size_t len = strlen(phrase);
+    p = PUT(p, "HTTP/1.1 ");
+    p += rd_decimal_u64(p, (uint64_t)status);
+    *p++ = ' ';
+    memcpy(p, phrase, len);
+    return PUT(p + len, "\r\n");
+}
+
+size_t rd_response_head(const struct restd_response *response,
+                        const struct rd_response_framing *framing, char *out)
+{
+    size_t body_len = rd_response_body_len(response);
+    char *p = put_status_line(out, response->status);
+
+    memcpy(p, framing->date, RD_DATE_LINE_LEN);
+    p += RD_DATE_LINE_LEN;
+    if (response->fields.type_len > 0) {
+        p = PUT(p, "Content-Type: ");
+        memcpy(p, response->fields.type, response->fields.type_len);
+        p = PUT(p + response->fields.type_len, "\r\n");
+    } else if (body_len > 0) {
+        p = PUT(p, "Content-Type: text/plain\r\n");
+    }
+    /* RFC 9110 8.6: none with 204; 304 would need that of the 200. */
+    if (response->status != 204 && response->status != 304) {
+        p = PUT(p, "Content-Length: ");
+        p += rd_decimal_u64(p, body_len);
+        p = PUT(p, "\r\n");
+    }
+    memcpy(p, response->fields.text, response->fields.len);
+    p += response->fields.len;
+    if (framing->close) {
+        p = PUT(p, "Connection: close\r\n");
+    } else if (framing->keep_alive) {
+        p = PUT(p, "Connection: keep-alive\r\n");
+    }
+    p = PUT(p, "\r\n");
+    return (size_t)(p - out);
+}

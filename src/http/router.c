@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* The router: a tree of segments, and over it a hash table of the paths that
+ * have no variable, which is where nearly every request ends.
+ *
+ * A path that is not in the table, or whose route there has not the method,
+ * walks the tree: text child first, then the variable one, going back where a
+ * branch has no route. A node is reached by one path only, so a walk visits at
+ * most every node once. Thread: see router.h. */
+#include "http/router.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "http/field.h"
+#include "http/uri.h"
+
+struct node {
+    struct node *next;     /* sibling */
+    struct node *children; /* text segments */
+    struct node *variable;
+    struct rd_route *routes[RD_METHODS_MAX];
+    uint32_t methods; /* bit per route; HEAD with GET */
+    size_t len;
+    char text[];
+};
+
+struct fixed_path {
+    struct fixed_path *next; /* all, until frozen */
+    const struct node *node;
+    uint32_t hash;
+    size_t len;
+    char text[];
+};
+
+struct rd_router {
+    struct node *root;
+    struct fixed_path *paths;
+    size_t paths_n;
+    const struct fixed_path **table; /* open addressing */
+    uint32_t mask;
+    unsigned methods_n;
+    char *methods[RD_METHODS_MAX]; /* tokens of numbers RESTD_METHODS_N.. */
+    uint32_t allowed;
+};
+
+static uint32_t hash_path(const char *text, size_t len)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+
+    for (size_t i = 0; i < len; i++) {
+        h = (h ^ (unsigned char)text[i]) * 16777619u;
+    }
+    return h;
+}
+
+static struct node *node_new(struct restd_slice text)
+{
+    struct node *node = rd_mem_alloc(sizeof(*node) + text.len + 1);
+
+    if (node) {
+        memcpy(node->text, text.data, text.len);
+        node->len = text.len;
+    }
+    return node;
+}
+
+static void route_free(struct rd_route *route)
+{
+    rd_mem_free((void *)(uintptr_t)(route ? route->pattern : NULL));
+    rd_mem_free(route);
+}
+
+/* Depth is bounded by RD_URI_SEGMENTS_MAX. */
+static void node_free(struct node *node)
+{
+    while (node) {
+        struct node *next = node->next;
+        node_free(node->children);
+        node_free(node->variable);
+        for (unsigned i = 0; i < RD_METHODS_MAX; i++) {
+            route_free(node->routes[i]);
+        }
+        rd_mem_free(node);
+        node = next;
+    }
+}
+
+int rd_router_new(struct rd_router **out)
+{
+    struct rd_router *router = rd_mem_alloc(sizeof(*router));
+
+    if (router) {
+        router->root = node_new(rd_slice("", 0));
+        router->methods_n = RESTD_METHODS_N;
+    }
+    if (!router || !router->root) {
+        rd_mem_free(router);
+        return RESTD_ENOMEM;
+    }
+    *out = router;
+    return 0;
+}
+
+void rd_router_free(struct rd_router *router)
+{
+    if (!router) {
+        return;
+    }
+    node_free(router->root);
+    while (router->paths) {
+        struct fixed_path *next = router->paths->next;
+        rd_mem_free(router->paths);
+        router->paths = next;
+    }
+    for (unsigned i = RESTD_METHODS_N; i < router->methods_n; i++) {
+        rd_mem_free(router->methods[i]);
+    }
+    rd_mem_free(router->table);
+    rd_mem_free(router);
+}
+
+static const char *method_token(const struct rd_router *router, unsigned i)
+{
+    return i < RESTD_METHODS_N ? restd_method_name((enum restd_method)i)
+                               : router->methods[i];
+}
+
+unsigned rd_router_method(const struct rd_router *router,
+                          struct restd_slice token)
+{
+    for (unsigned i = 1; i < router->methods_n; i++) {
+        if (rd_slice_eq(token, rd_slice_str(method_token(router, i)))) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static int method_add(struct rd_router *router, const char *token,
+                      struct restd_error *error)
+{
+    unsigned number = rd_router_method(router, rd_slice_str(token));
+
+    if (number > 0) {
+        return (int)number;
+    }
+    if (!rd_field_is_token(rd_slice_str(token)) || strlen(token) > 32) {
+        return rd_error(error, RESTD_EINVAL, "no method token: \"%s\"", token);
+    }
+    if (router->methods_n == RD_METHODS_MAX) {
+        return rd_error(error, RESTD_ELIMIT, "more than %d methods",
+                        RD_METHODS_MAX - 1);
+    }
+    router->methods[router->methods_n] = rd_mem_strdup(token);
+    if (!router->methods[router->methods_n]) {
+        return rd_error(error, RESTD_ENOMEM, "out of memory");
+    }
+    return (int)router->methods_n++;
+}
+
+static int is_variable(struct restd_slice s)
+{
+    return s.len >= 2 && s.data[0] == '{' && s.data[s.len - 1] == '}';
+}
+
+static int segment_check(struct restd_slice s, const char *pattern,
+                         struct restd_error *error)
+{
+    /* A path never has such a segment when it is looked up. */
+    int dots =
+        rd_slice_eq(s, rd_slice(".", 1)) || rd_slice_eq(s, rd_slice("..", 2));
+
+    if (is_variable(s)) {
+        s.data++;
+        s.len -= 2;
+        dots = s.len == 0;
+    }
+    if (dots) {
+        return rd_error(error, RESTD_EINVAL,
+                        "segment without a name, or of dots: \"%s\"", pattern);
+    }
+    for (size_t i = 0; i < s.len; i++) {
+        if (strchr("{}?#", s.data[i]) || (unsigned char)s.data[i] <= ' ') {
+            return rd_error(error, RESTD_EINVAL,
+                            "segment must be text or {name}: \"%s\"", pattern);
+        }
+    }
+    return 0;
+}
+
+static struct node *child_for(struct node *node, struct restd_slice segment)
+{
+    struct node **at = &node->children;
+
+    if (is_variable(segment)) {
+        if (!node->variable) {
+            node->variable = node_new(rd_slice("", 0));
+        }
+        return node->variable;
+    }
+    for (; *at; at = &(*at)->next) {
+        if (rd_slice_eq(rd_slice((*at)->text, (*at)->len), segment)) {
+            return *at;
+        }
+    }
+    *at = node_new(segment);
+    return *at;
+}
+
+static int param_add(struct rd_route *route, struct restd_slice name)
+{
+    for (unsigned i = 0; i < route->params_n; i++) {
+        if (rd_slice_eq(route->params[i], name)) {
+            return RESTD_EEXIST;
+        }
+    }
+    route->params[route->params_n++] = name;
+    return 0;
+}
+
+/* Walks, and makes, the nodes of a pattern; collects its variables. */
+static int pattern_walk(struct rd_router *router, struct rd_route *route,
+                        struct node **out, struct restd_error *error)
+{
+    const char *at = route->pattern;
+    struct node *node = router->root;
+    unsigned depth = 0;
+
+    if (*at != '/') {
+        return rd_error(error, RESTD_EINVAL,
+                        "pattern must begin with '/': \"%s\"", at);
+    }
+    while (*at == '/') {
+        const char *start = ++at;
+        at += strcspn(at, "/");
+        struct restd_slice s = rd_slice(start, (size_t)(at - start));
+        int rc = segment_check(s, route->pattern, error);
+        if (rc != 0) {
+            return rc;
+        }
+        if (++depth > RD_URI_SEGMENTS_MAX ||
+            (is_variable(s) && route->params_n == RD_PARAMS_MAX)) {
+            return rd_error(error, RESTD_EINVAL,
+                            "pattern has too many segments: \"%s\"",
+                            route->pattern);
+        }
+        if (is_variable(s) &&
+            param_add(route, rd_slice(s.data + 1, s.len - 2)) != 0) {
+            return rd_error(error, RESTD_EINVAL,
+                            "two segments of one name: \"%s\"", route->pattern);
+        }
+        node = child_for(node, s);
+        if (!node) {
+            return rd_error(error, RESTD_ENOMEM, "out of memory");
+        }
+    }
+    *out = node;
+    return 0;
+}
+
+static int fixed_path_add(struct rd_router *router, const char *pattern,
+                          const struct node *node)
+{
+    size_t len = strlen(pattern);
+    struct fixed_path *path = rd_mem_alloc(sizeof(*path) + len + 1);
+
+    if (!path) {
+        return RESTD_ENOMEM;
+    }
+    memcpy(path->text, pattern, len);
+    path->len = len;
+    path->hash = hash_path(pattern, len);
+    path->node = node;
+    path->next = router->paths;
+    router->paths = path;
+    router->paths_n++;
+    return 0;
+}
+
+int rd_router_add(struct rd_router *router, const char *method,
+                  const char *pattern, restd_handler_fn *handler, void *data,
+                  struct restd_error *error)
+{
+    struct node *node = NULL;
+
+    if (!handler) {
+        return rd_error(error, RESTD_EINVAL, "no handler for %s", pattern);
+    }
+    int number = method_add(router, method, error);
+    if (number < 0) {
+        return number;
+    }
+    struct rd_route *route = rd_mem_alloc(sizeof(*route));
+    if (!route || !(route->pattern = rd_mem_strdup(pattern))) {
+        rd_mem_free(route);
+        return rd_error(error, RESTD_ENOMEM, "out of memory");
+    }
+    route->handler = handler;
+    route->data = data;
+    int rc = pattern_walk(router, route, &node, error);
+    if (rc == 0 && node->routes[number]) {
+        rc = rd_error(error, RESTD_EEXIST, "%s %s is the same as %s", method,
+                      pattern, node->routes[number]->pattern);
+    }
+    if (rc == 0 && node->methods == 0 && route->params_n == 0 &&
+        fixed_path_add(router, pattern, node) != 0) {
+        rc = rd_error(error, RESTD_ENOMEM, "out of memory");
+    }
+    if (rc != 0) {
+        route_free(route);
+        return rc;
+    }
+    node->routes[number] = route;
+    node->methods |= 1u << number | 1u << RESTD_OPTIONS;
+    if (number == RESTD_GET) {
+        node->methods |= 1u << RESTD_HEAD;
+    }
+    router->allowed |= node->methods;
+    return 0;
+}
+
+int rd_router_freeze(struct rd_router *router)
+{
+    uint32_t size = 8;
+
+    while (size < router->paths_n * 2) {
+        size <<= 1;
+    }
+    router->table = rd_mem_alloc(size * sizeof(*router->table));
+    if (!router->table) {
+        return RESTD_ENOMEM;
+    }
+    router->mask = size - 1;
+    for (struct fixed_path *p = router->paths; p; p = p->next) {
+        uint32_t i = p->hash & router->mask;
+        while (router->table[i]) {
+            i = (i + 1) & router->mask;
+        }
+        router->table[i] = p;
+    }
+    return 0;
+}
+
+static const struct rd_route *node_route(const struct node *node,
+                                         unsigned method)
+{
+    const struct rd_route *route = node->routes[method];
+
+    if (!route && method == RESTD_HEAD) {
+        route = node->routes[RESTD_GET];
+    }
+    return route;
+}
+
+static const struct node *find_fixed(const struct rd_router *router,
+                                     struct restd_slice path)
+{
+    uint32_t hash = hash_path(path.data, path.len);
+    const struct fixed_path *p;
+
+    for (uint32_t i = hash & router->mask; (p = router->table[i]) != NULL;
+         i = (i + 1) & router->mask) {
+        if (p->hash == hash && p->len == path.len &&
+            memcmp(p->text, path.data, path.len) == 0) {
+            return p->node;
+        }
+    }
+    return NULL;
+}
+
+struct walk {
+    const struct rd_uri_path *path;
+    unsigned method;
+    struct rd_match *match;
+    struct restd_slice params[RD_PARAMS_MAX];
+};
+
+static void walk_node(struct walk *w, const struct node *node, unsigned depth,
+                      unsigned params_n)
+{
+    if (depth == w->path->n) {
+        const struct rd_route *route = node_route(node, w->method);
+
+        w->match->allowed |= node->methods;
+        if (route && !w->match->route) {
+            w->match->route = route;
+            w->match->params_n = params_n;
+            memcpy(w->match->params, w->params,
+                   params_n * sizeof(w->params[0]));
+        }
+        return;
+    }
+    struct restd_slice segment = w->path->segments[depth];
+    for (const struct node *c = node->children; c; c = c->next) {
+        if (rd_slice_eq(rd_slice(c->text, c->len), segment)) {
+            walk_node(w, c, depth + 1, params_n);
+            break;
+        }
+    }
+    /* An empty segment is no value: "/a/" is not "/a/{id}". */
+    if (node->variable && segment.len > 0 && params_n < RD_PARAMS_MAX) {
+        w->params[params_n] = segment;
+        walk_node(w, node->variable, depth + 1, params_n + 1);
+    }
+}
+
+int rd_router_match(const struct rd_router *router, unsigned method,
+                    struct restd_slice path, int plain, char *scratch,
+                    struct rd_match *match)
+{
+    match->route = NULL;
+    match->allowed = 0;
+    match->params_n = 0;
+    if (plain) {
+        const struct node *node = find_fixed(router, path);
+        if (node) {
+            match->route = node_route(node, method);
+            if (match->route) {
+                return 0;
+            }
+        }
+    }
+    struct rd_uri_path split;
+    int rc = rd_uri_split(path, scratch, &split);
+    if (rc != 0) {
+        return rc;
+    }
+    struct walk w = {.path = &split, .method = method, .match = match};
+    walk_node(&w, router->root, 0, 0);
+    if (match->route) {
+        return 0;
+    }
+    return match->allowed ? -405 : -404;
+}
+
+uint32_t rd_router_allowed(const struct rd_router *router)
+{
+    return router->allowed;
+}
+
+int rd_router_allow_text(const struct rd_router *router, uint32_t allowed,
+                         char *buf, size_t size)
+{
+    size_t len = 0;
+
+    for (unsigned i = 1; i < router->methods_n; i++) {
+        if (!(allowed & (1u << i))) {
+            continue;
+        }
+        const char *token = method_token(router, i);
+        size_t n = strlen(token);
+        if (len + n + 3 > size) {
+            if (size > 0) {
+                buf[len] = '\0';
+            }
+            return RESTD_ERANGE;
+        }
+        if (len > 0) {
+            memcpy(buf + len, ", ", 2);
+            len += 2;
+        }
+        memcpy(buf + len, token, n);
+        len += n;
+    }
+    buf[len] = '\0';
+    return (int)len;
+}
