@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The control thread: 1 Hz sampling and beats, and the order of a drain or a
+ * stop.
+ *
+ *   RUNNING --drain--> DRAINING --stop, or drain_timeout--> STOPPING
+ *      |                   |                                   |
+ *      +------stop---------|-----------------------------------+
+ *                          +---all loops empty---> STOPPED <---+
+ *
+ * Drain: the acceptor takes what is waiting, closes the listeners and tells
+ * each loop that nothing more comes; each loop ends itself when its last
+ * connection has gone. Stop: the same, and the connections are closed.
+ * Thread: [control]. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "server/server.h"
+
+static int state_get(const struct restd_server *s)
+{
+    return atomic_load_explicit(&s->state, memory_order_relaxed);
+}
+
+static void state_set(struct restd_server *s, enum restd_state state)
+{
+    RD_ASSERT((int)state > state_get(s));
+    atomic_store_explicit(&s->state, state, memory_order_relaxed);
+    rd_log(s->log, RESTD_LOG_INFO, "state: %s", restd_state_name(state));
+}
+
+static void finish(struct restd_server *s)
+{
+    uint64_t one = 1;
+
+    rd_timer_stop(s->control, &s->sampler->timer);
+    rd_timer_stop(s->control, &s->drain_timer);
+    state_set(s, RESTD_STOPPED);
+    pthread_mutex_lock(&s->lock);
+    s->finished = 1;
+    pthread_cond_broadcast(&s->stopped);
+    pthread_mutex_unlock(&s->lock);
+    while (write(s->stopped_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+    rd_loop_break(s->control);
+}
+
+static void drained_run(struct rd_post *post)
+{
+    struct rd_server_loop *loop =
+        RD_CONTAINER_OF(post, struct rd_server_loop, drained);
+    struct restd_server *s = loop->server;
+
+    if (++s->drained_n == s->loops_n) {
+        finish(s);
+    }
+}
+
+/* [loop] */
+void rd_control_loop_drained(struct rd_reactor *reactor, void *data)
+{
+    struct rd_server_loop *loop = data;
+
+    (void)reactor;
+    rd_loop_post(loop->server->control, &loop->drained);
+}
+
+static void drain_run(struct rd_post *post)
+{
+    struct restd_server *s = RD_CONTAINER_OF(post, struct restd_server, drain);
+
+    if (state_get(s) >= RESTD_DRAINING) {
+        return;
+    }
+    state_set(s, RESTD_DRAINING);
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.drain);
+    }
+    rd_loop_post(s->acceptor.loop, &s->acceptor.end);
+    rd_timer_start(s->control, &s->drain_timer, s->options.drain_timeout_ms, 0);
+}
+
+static void stop_run(struct rd_post *post)
+{
+    struct restd_server *s = RD_CONTAINER_OF(post, struct restd_server, stop);
+    int state = state_get(s);
+
+    if (state >= RESTD_STOPPING) {
+        return;
+    }
+    state_set(s, RESTD_STOPPING);
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.stop);
+    }
+    if (state < RESTD_DRAINING) {
+        rd_loop_post(s->acceptor.loop, &s->acceptor.end);
+    }
+}
+
+static void drain_timeout(struct rd_timer *timer)
+{
+    struct restd_server *s =
+        RD_CONTAINER_OF(timer, struct restd_server, drain_timer);
+
+    rd_log(s->log, RESTD_LOG_WARNING,
+           "drain took longer than %u ms, closing the rest",
+           s->options.drain_timeout_ms);
+    stop_run(&s->stop);
+}
+
+/* A beat that was not answered yet stays: its age tells how long the loop has
+ * been away. */
+static void send_beats(struct restd_server *s, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        struct rd_reactor *r = &s->loops[i].reactor;
+        if (!atomic_load_explicit(&r->beat.queued, memory_order_acquire)) {
+            atomic_store_explicit(&r->beat_sent_ns, now_ns,
+                                  memory_order_relaxed);
+            rd_loop_post(r->loop, &r->beat);
+        }
+    }
+}
+
+static void sample(struct rd_timer *timer)
+{
+    struct restd_server *s =
+        RD_CONTAINER_OF(timer, struct rd_sampler, timer)->server;
+    uint64_t now_ns = rd_clock_ns();
+
+    rd_sampler_tick(s, now_ns);
+    send_beats(s, now_ns);
+}
+
+int rd_control_init(struct restd_server *s, uint32_t fd_max)
+{
+    int rc = rd_loop_reserve_fds(s->control, fd_max);
+
+    if (rc != 0) {
+        return rc;
+    }
+    s->sampler->server = s;
+    s->sampler->last_ns = rd_clock_ns();
+    rd_timer_init(&s->sampler->timer, sample);
+    rd_timer_start(s->control, &s->sampler->timer, 1000, 1000);
+    rd_timer_init(&s->drain_timer, drain_timeout);
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        rd_post_init(&s->loops[i].drained, drained_run);
+    }
+    rd_post_init(&s->drain, drain_run);
+    rd_post_init(&s->stop, stop_run);
+    return 0;
+}
+
+void *rd_control_main(void *arg)
+{
+    struct restd_server *s = arg;
+
+    rd_log_attach(s->log);
+    rd_loop_run(s->control);
+    return NULL;
+}

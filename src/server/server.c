@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* Life of a server: new, listen, route, start, wait, drain, stop, free.
+ *
+ * Nothing of the size of the options exists before start; start makes the
+ * loops, then the threads, and takes all of it down again when one step fails.
+ * The threads end by themselves, in the order that control.c keeps; wait joins
+ * them. Threads: as server.h says. */
+#include "server/server.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "server/options.h"
+
+#define LOG_RING_BYTES 16384u
+/* Rings for the threads of the largest default; more share ring 0. */
+#define LOG_RINGS_MAX 64u
+
+/* Decides on sizes, and charges what is not a loop's. */
+static int make_plan(struct restd_server *s, struct restd_error *error)
+{
+    struct restd_options *o = &s->options;
+    unsigned workers = o->workers;
+    uint32_t connections = o->connections_max;
+    int rc = rd_plan_make(o, &s->plan, error);
+
+    if (rc != 0) {
+        return rc;
+    }
+    o->workers = s->plan.loops_n;
+    o->connections_max = s->plan.connections_max;
+    /* A ring for each loop, the acceptor and the control thread. */
+    unsigned rings = o->workers + 2;
+    rc = rd_log_new(rings < LOG_RINGS_MAX ? rings : LOG_RINGS_MAX,
+                    LOG_RING_BYTES, (enum restd_log_level)o->log_level, o->log,
+                    o->log_data, &s->log);
+    if (rc != 0) {
+        return rd_error(error, rc, "cannot make the log");
+    }
+    rd_budget_init(&s->budget, o->memory_budget_bytes, o->workers + 1);
+    rd_ledger_init(&s->ledger, &s->budget);
+    if (rd_ledger_charge(&s->ledger, RD_MEM_FIXED,
+                         s->plan.fixed_bytes + rd_log_bytes(s->log)) != 0) {
+        return rd_error(error, RESTD_EBUDGET, "memory_budget is too small");
+    }
+    if (workers == 0 && o->workers < rd_cpus_usable()) {
+        rd_log(s->log, RESTD_LOG_NOTICE,
+               "%u workers instead of %u, to fit memory_budget", o->workers,
+               rd_cpus_usable());
+    }
+    if (o->connections_max < connections) {
+        rd_log(s->log, RESTD_LOG_NOTICE,
+               "%u connections instead of %u, by the descriptor limit",
+               o->connections_max, connections);
+    }
+    return 0;
+}
+
+int restd_server_new(const struct restd_options *options,
+                     struct restd_server **out, struct restd_error *error)
+{
+    struct restd_options defaults;
+
+    if (!options) {
+        restd_options_init(&defaults);
+        options = &defaults;
+    }
+    if (options->size != sizeof(*options)) {
+        return rd_error(error, RESTD_EINVAL,
+                        "options were not set up by restd_options_init");
+    }
+    int rc = rd_options_check(options, error);
+    if (rc != 0) {
+        return rc;
+    }
+    struct restd_server *s = rd_mem_alloc(sizeof(*s));
+    if (!s) {
+        return rd_error(error, RESTD_ENOMEM, "out of memory");
+    }
+    s->options = *options;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->stopped, NULL);
+    atomic_init(&s->state, RESTD_STARTING);
+    s->stopped_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (s->stopped_fd < 0) {
+        rc = rd_error_os(error, errno, "cannot make an event descriptor");
+        goto fail;
+    }
+    rc = make_plan(s, error);
+    if (rc != 0) {
+        goto fail;
+    }
+    rc = rd_router_new(&s->router);
+    if (rc == 0) {
+        rc = rd_loop_new(&s->control);
+    }
+    if (rc != 0) {
+        rc =
+            rd_error(error, rc, "cannot make a server: %s", restd_strerror(rc));
+        goto fail;
+    }
+    *out = s;
+    return 0;
+fail:
+    restd_server_free(s);
+    return rc;
+}
+
+static int check_starting(const struct restd_server *s,
+                          struct restd_error *error)
+{
+    if (s->loops || atomic_load(&s->state) != RESTD_STARTING) {
+        return rd_error(error, RESTD_ESTATE, "the server has been started");
+    }
+    return 0;
+}
+
+int restd_server_listen(struct restd_server *s, const char *address,
+                        struct restd_error *error)
+{
+    int rc = check_starting(s, error);
+
+    if (rc != 0) {
+        return rc;
+    }
+    if (s->listeners_n == RD_LISTENERS_MAX) {
+        return rd_error(error, RESTD_ELIMIT, "more than %d listeners",
+                        RD_LISTENERS_MAX);
+    }
+    struct rd_listener *listener = &s->listeners[s->listeners_n];
+    rc = rd_listener_open(listener, address, (int)s->options.backlog,
+                          (int)s->options.defer_accept_s, error);
+    if (rc == 0) {
+        listener->index = (uint16_t)s->listeners_n++;
+    }
+    return rc;
+}
+
+int restd_server_port(const struct restd_server *s, unsigned index)
+{
+    struct rd_addr addr;
+
+    for (unsigned i = 0; i < s->listeners_n; i++) {
+        if (s->listeners[i].addr.ss_family == AF_UNIX || index-- > 0) {
+            continue;
+        }
+        rd_addr_from_sockaddr(&addr, (const void *)&s->listeners[i].addr);
+        return addr.port;
+    }
+    return RESTD_ENOENT;
+}
+
+int restd_server_address(const struct restd_server *s, unsigned index,
+                         char *buf, size_t size)
+{
+    return index < s->listeners_n
+               ? rd_listener_format(&s->listeners[index], buf, size)
+               : RESTD_ENOENT;
+}
+
+int restd_server_route(struct restd_server *s, const char *method,
+                       const char *pattern, restd_handler_fn *handler,
+                       void *data, struct restd_error *error)
+{
+    int rc = check_starting(s, error);
+
+    return rc ? rc
+              : rd_router_add(s->router, method, pattern, handler, data, error);
+}
+
+static int make_loops(struct restd_server *s, struct restd_error *error)
+{
+    const struct rd_plan *plan = &s->plan;
+
+    s->loops = rd_mem_alloc(plan->loops_n * sizeof(*s->loops));
+    s->sampler = rd_mem_alloc(sizeof(*s->sampler));
+    if (!s->loops || !s->sampler) {
+        return rd_error(error, RESTD_ENOMEM, "out of memory");
+    }
+    s->loops_n = plan->loops_n;
+    rd_sampler_init(s);
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        struct rd_server_loop *loop = &s->loops[i];
+        loop->server = s;
+        int rc =
+            rd_reactor_init(&loop->reactor, i, &s->options, &s->budget, s->log,
+                            &rd_h1_protocol, plan->in_size, plan->fd_max);
+        if (rc == 0) {
+            rc = rd_h1_init(&loop->h1, &loop->reactor, s->router);
+        }
+        if (rc != 0) {
+            return rd_error(error, rc, "cannot make loop %u: %s", i,
+                            restd_strerror(rc));
+        }
+        loop->reactor.ops.drained = rd_control_loop_drained;
+        loop->reactor.ops.data = loop;
+    }
+    return 0;
+}
+
+static int make_threads_state(struct restd_server *s, struct restd_error *error)
+{
+    const struct rd_plan *plan = &s->plan;
+    int rc = rd_router_freeze(s->router);
+
+    if (rc == 0) {
+        rc = rd_acceptor_init(&s->acceptor, &s->options, &s->budget, s->log,
+                              s->listeners, s->listeners_n, s->loops_n,
+                              plan->fd_max);
+    }
+    for (unsigned i = 0; rc == 0 && i < s->loops_n; i++) {
+        rd_acceptor_add(&s->acceptor, &s->loops[i].reactor);
+    }
+    if (rc == 0) {
+        rc = rd_control_init(s, plan->fd_max);
+    }
+    return rc ? rd_error(error, rc, "cannot start: %s", restd_strerror(rc)) : 0;
+}
+
+static void *loop_main(void *arg)
+{
+    struct rd_server_loop *loop = arg;
+    rd_reactor_run(&loop->reactor);
+    return NULL;
+}
+
+static void *acceptor_main(void *arg)
+{
+    rd_acceptor_run(arg);
+    return NULL;
+}
+
+static int start_threads(struct restd_server *s)
+{
+    size_t stack = s->options.stack_bytes;
+    char name[24];
+    int rc = rd_log_start(s->log, s->options.stack_bytes);
+
+    for (unsigned i = 0; rc == 0 && i < s->loops_n; i++) {
+        struct rd_server_loop *loop = &s->loops[i];
+        snprintf(name, sizeof(name), "restd-loop-%u", i);
+        rc = rd_thread_start(&loop->thread, name, stack, loop_main, loop);
+        loop->started = rc == 0;
+    }
+    if (rc == 0) {
+        rc = rd_thread_start(&s->acceptor_thread, "restd-accept", stack,
+                             acceptor_main, &s->acceptor);
+        s->acceptor_started = rc == 0;
+    }
+    if (rc == 0) {
+        rc = rd_thread_start(&s->control_thread, "restd-control", stack,
+                             rd_control_main, s);
+        s->control_started = rc == 0;
+    }
+    return rc;
+}
+
+/* Joins what runs; the threads have been told to end. */
+static void join_threads(struct restd_server *s)
+{
+    if (s->acceptor_started) {
+        pthread_join(s->acceptor_thread, NULL);
+        s->acceptor_started = 0;
+    }
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        if (s->loops[i].started) {
+            pthread_join(s->loops[i].thread, NULL);
+            s->loops[i].started = 0;
+        }
+    }
+    if (s->control_started) {
+        pthread_join(s->control_thread, NULL);
+        s->control_started = 0;
+    }
+    rd_log_stop(s->log);
+}
+
+/* Without the control thread, which is the last to start. */
+static void abandon_threads(struct restd_server *s)
+{
+    if (s->acceptor_started) {
+        rd_loop_post(s->acceptor.loop, &s->acceptor.end);
+    }
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        struct rd_reactor *r = &s->loops[i].reactor;
+        if (s->loops[i].started) {
+            rd_loop_post(r->loop, &r->stop);
+            if (!s->acceptor_started) {
+                rd_loop_post(r->loop, &r->accept_end);
+            }
+        }
+    }
+    join_threads(s);
+}
+
+int restd_server_start(struct restd_server *s, struct restd_error *error)
+{
+    int rc = check_starting(s, error);
+
+    if (rc == 0 && s->listeners_n == 0) {
+        rc = rd_error(error, RESTD_ESTATE, "no listener");
+    }
+    if (rc == 0) {
+        rc = make_loops(s, error);
+    }
+    if (rc == 0) {
+        rc = make_threads_state(s, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    s->started_ns = rd_clock_ns();
+    s->started_unix_ms = rd_clock_unix_ms();
+    atomic_store(&s->state, RESTD_RUNNING);
+    rc = start_threads(s);
+    if (rc != 0) {
+        abandon_threads(s);
+        atomic_store(&s->state, RESTD_STOPPED);
+        return rd_error(error, rc, "cannot start the threads: %s",
+                        restd_strerror(rc));
+    }
+    return 0;
+}
+
+static int is_running(const struct restd_server *s)
+{
+    int state = atomic_load(&s->state);
+    return s->loops && state != RESTD_STARTING;
+}
+
+void restd_server_wait(struct restd_server *s)
+{
+    if (!is_running(s)) {
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    while (!s->finished && s->control_started) {
+        pthread_cond_wait(&s->stopped, &s->lock);
+    }
+    if (!s->joined) {
+        s->joined = 1;
+        join_threads(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+int restd_server_stopped_fd(const struct restd_server *s)
+{
+    return s->stopped_fd;
+}
+
+void restd_server_drain(struct restd_server *s)
+{
+    if (is_running(s)) {
+        rd_loop_post(s->control, &s->drain);
+    }
+}
+
+void restd_server_stop(struct restd_server *s)
+{
+    if (is_running(s)) {
+        rd_loop_post(s->control, &s->stop);
+        restd_server_wait(s);
+    }
+}
+
+void restd_server_free(struct restd_server *s)
+{
+    if (!s) {
+        return;
+    }
+    restd_server_stop(s);
+    rd_acceptor_fini(&s->acceptor);
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        rd_h1_fini(&s->loops[i].h1);
+        rd_reactor_fini(&s->loops[i].reactor);
+    }
+    for (unsigned i = 0; i < s->listeners_n; i++) {
+        rd_listener_close(&s->listeners[i]);
+    }
+    rd_loop_free(s->control);
+    rd_router_free(s->router);
+    rd_log_free(s->log);
+    rd_mem_free(s->loops);
+    rd_mem_free(s->sampler);
+    if (s->stopped_fd >= 0) {
+        close(s->stopped_fd);
+    }
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->stopped);
+    rd_mem_free(s);
+}
+
+struct restd_loop *restd_server_control(struct restd_server *s)
+{
+    return s->control;
+}
+
+void restd_server_log(struct restd_server *s, enum restd_log_level level,
+                      const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    rd_log_v(s->log, level, format, args);
+    va_end(args);
+}

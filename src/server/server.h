@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The body of struct restd_server, for the files of this layer: server.c
+ * (life), control.c (the control thread), stats.c (figures), plan.c (sizes).
+ *
+ * Thread: fields are [init], then read only, unless tagged. */
+#ifndef RD_SERVER_SERVER_H
+#define RD_SERVER_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <restd/server.h>
+
+#include "base/hist.h"
+#include "base/ledger.h"
+#include "base/log.h"
+#include "http/h1.h"
+#include "http/router.h"
+#include "net/acceptor.h"
+#include "net/listener.h"
+#include "net/reactor.h"
+
+#define RD_LISTENERS_MAX 16
+
+/* Stages of the 1 Hz sampler. */
+#define RD_RATE_SECONDS 60
+#define RD_WINDOW_SECONDS 10
+#define RD_WINDOWS_N 7 /* 6 whole ones and the running one */
+#define RD_LAG_SECONDS 10
+
+/* What the sampler derives of one loop. */
+struct rd_loop_sample {
+    double requests_per_second, busy_ratio, lag_seconds, p99_seconds;
+};
+
+/* What the sampler derives of all. */
+struct rd_sample {
+    double per_second[3];
+    uint64_t latency_count;
+    double mean, min, max, p50, p90, p95, p99, p999;
+};
+
+/* Sizes, decided before anything is allocated. */
+struct rd_plan {
+    unsigned loops_n;
+    uint32_t connections_max, fd_max;
+    size_t in_size;
+    uint64_t fixed_bytes; /* without what the reactors charge */
+};
+
+/* One loop with all that belongs to it. */
+struct rd_server_loop {
+    struct rd_reactor reactor;
+    struct rd_h1 h1;
+    pthread_t thread;
+    int started;
+    struct rd_post drained; /* loop posts to control */
+    struct restd_server *server;
+    /* [control] */
+    uint64_t last_requests, last_busy_ns;
+    double lags[RD_LAG_SECONDS];
+    struct rd_hist_sum window_start, window_before;
+    /* [any] to read: two buffers, see rd_sampler. */
+    _Atomic uint64_t
+        samples[2][sizeof(struct rd_loop_sample) / sizeof(uint64_t)];
+};
+
+/* The sampler writes into the buffer that is not shown, then shows it; the
+ * other is not touched for a second, and a reader that was overtaken sees that
+ * the number has moved on and reads again. */
+struct rd_sampler {
+    struct restd_server *server;
+    struct rd_timer timer;
+    _Atomic uint32_t shown; /* [any] to read; buffer shown % 2 */
+    _Atomic uint64_t samples[2][sizeof(struct rd_sample) / sizeof(uint64_t)];
+    /* [control] */
+    uint64_t last_ns;
+    unsigned seconds;
+    uint64_t totals[RD_RATE_SECONDS + 1];
+    struct rd_hist_sum last;
+    struct rd_hist_sum windows[RD_WINDOWS_N];
+};
+
+struct restd_server {
+    struct restd_options options;
+    struct rd_plan plan;
+    struct rd_budget budget;
+    struct rd_ledger ledger; /* of what is not a loop's */
+    struct rd_log *log;
+    struct rd_router *router;
+    struct rd_listener listeners[RD_LISTENERS_MAX];
+    unsigned listeners_n;
+    struct rd_server_loop *loops;
+    unsigned loops_n;
+    struct rd_acceptor acceptor;
+    pthread_t acceptor_thread, control_thread;
+    int acceptor_started, control_started;
+    struct restd_loop *control;
+    struct rd_sampler *sampler;
+    struct rd_post drain, stop;  /* [any] to post, control runs */
+    struct rd_timer drain_timer; /* [control] */
+    unsigned drained_n;          /* [control] */
+    _Atomic int state;           /* enum restd_state; control writes */
+    uint64_t started_ns;
+    int64_t started_unix_ms;
+    int stopped_fd;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped;
+    int finished, joined; /* [lock: lock] */
+};
+
+/* plan.c */
+int rd_plan_make(const struct restd_options *options, struct rd_plan *plan,
+                 struct restd_error *error);
+
+/* control.c */
+int rd_control_init(struct restd_server *server, uint32_t fd_max);
+void *rd_control_main(void *arg);
+void rd_control_loop_drained(struct rd_reactor *reactor, void *data);
+
+/* stats.c */
+void rd_sampler_init(struct restd_server *server);
+void rd_sampler_tick(struct restd_server *server, uint64_t now_ns);
+
+#endif
