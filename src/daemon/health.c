@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Health of the server from its own figures; checks of other services come
+ * with a later version and will be asked here.
+ * No state of its own, nothing is cached. Any thread.
+ */
+#include "daemon/health.h"
+
+int rd_health_alive(const struct restd_server *server)
+{
+    struct restd_loop_stats loop;
+    for (unsigned i = 0; restd_server_loop_stats(server, i, &loop) == 0; i++) {
+        if (loop.beat_age_ms >= RD_HEALTH_STUCK_MS) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int rd_health_ready(const struct restd_stats *stats, const char **why)
+{
+    if (stats->state != RESTD_RUNNING) {
+        *why = restd_state_name(stats->state);
+        return 0;
+    }
+    if (stats->counters.active >= stats->connections_max) {
+        *why = "connection limit reached";
+        return 0;
+    }
+    return 1;
+}
+
+const char *rd_health_word(const struct restd_server *server,
+                           const struct restd_stats *stats)
+{
+    if (!rd_health_alive(server)) {
+        return "fail";
+    }
+    return stats->counters.active >= stats->connections_max ? "warn" : "pass";
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* The full document of /status: live counters, and the sampler's fragments
+ * where they belong.
+ *
+ * Rendered for each request that asks for it, on the stack of its loop and into
+ * the loop's own buffer. Nothing here reads /proc or calls the kernel, but for
+ * the clock. Keys, order and units are an interface: fields are only ever
+ * added, absent data is null. Any thread.
+ */
+#include "daemon/status_json.h"
+
+#include <time.h>
+
+#include <restd/restd.h>
+
+#include "daemon/health.h"
+#include "daemon/json_put.h"
+#include "daemon/version.h"
+
+static void put_listeners(struct restd_json *json,
+                          const struct rd_status_facts *facts)
+{
+    char address[160];
+    restd_json_key(json, "listeners");
+    restd_json_array_begin(json);
+    for (unsigned i = 0;
+         restd_server_address(facts->server, i, address, sizeof address) >= 0;
+         i++) {
+        restd_json_object_begin(json);
+        /* Listeners get names of their own with configuration files. */
+        put_text(json, "name", i == 0 ? "main" : address);
+        put_text(json, "address", address);
+        put_bool(json, "tls", 0);
+        put_bool(json, "proxy_protocol", 0);
+        put_uint(json, "backlog", facts->backlog);
+        put_end(json);
+    }
+    restd_json_array_end(json);
+}
+
+static void put_memory(struct restd_json *json,
+                       const struct rd_status_facts *facts,
+                       const char *fragment)
+{
+    struct restd_memory memory;
+    restd_server_memory(facts->server, &memory);
+    put_object(json, "memory");
+    restd_json_raw(json, fragment, strlen(fragment));
+    put_uint(json, "pool_used_bytes", memory.used_bytes);
+    put_uint(json, "pool_reserved_bytes", memory.reserved_bytes);
+    put_uint(json, "budget_bytes", memory.budget_bytes);
+    put_object(json, "owners");
+    for (unsigned i = 0; i < memory.owners_n; i++) {
+        put_object(json, memory.owners[i].name);
+        put_uint(json, "live_bytes", memory.owners[i].live_bytes);
+        put_uint(json, "peak_bytes", memory.owners[i].peak_bytes);
+        put_end(json);
+    }
+    put_end(json);
+    put_end(json);
+}
+
+static void put_traffic(struct restd_json *json,
+                        const struct restd_stats *stats)
+{
+    static const char *const windows[] = {"1s", "10s", "60s"};
+    static const char *const classes[] = {"1xx", "2xx", "3xx", "4xx", "5xx"};
+    const struct restd_counters *c = &stats->counters;
+    put_object(json, "connections");
+    put_uint(json, "accepted", c->accepted);
+    put_uint(json, "closed", c->closed);
+    put_uint(json, "rejected", c->rejected);
+    put_uint(json, "timed_out", c->timed_out);
+    put_uint(json, "active", c->active);
+    put_uint(json, "reading", c->reading);
+    put_uint(json, "processing", c->processing);
+    put_uint(json, "writing", c->writing);
+    put_uint(json, "idle", c->idle);
+    put_uint(json, "limit", stats->connections_max);
+    put_end(json);
+    put_object(json, "requests");
+    put_uint(json, "total", c->requests);
+    put_uint(json, "active", c->requests_active);
+    put_object(json, "per_second");
+    for (int i = 0; i < 3; i++) {
+        put_double(json, windows[i], stats->per_second[i]);
+    }
+    put_end(json);
+    put_object(json, "responses");
+    for (int i = 0; i < 5; i++) {
+        put_uint(json, classes[i], c->responses[i]);
+    }
+    put_end(json);
+    put_uint(json, "parse_errors", c->parse_errors);
+    put_uint(json, "aborted", c->aborted);
+    put_uint(json, "received_bytes", c->received_bytes);
+    put_uint(json, "sent_bytes", c->sent_bytes);
+    put_end(json);
+}
+
+static void put_latency(struct restd_json *json,
+                        const struct restd_stats *stats)
+{
+    put_object(json, "latency_seconds");
+    put_uint(json, "window_seconds", 60);
+    put_uint(json, "count", stats->latency_count);
+    put_seconds(json, "mean", stats->latency_mean);
+    put_seconds(json, "min", stats->latency_min);
+    put_seconds(json, "p50", stats->latency_p50);
+    put_seconds(json, "p90", stats->latency_p90);
+    put_seconds(json, "p95", stats->latency_p95);
+    put_seconds(json, "p99", stats->latency_p99);
+    put_seconds(json, "p999", stats->latency_p999);
+    put_seconds(json, "max", stats->latency_max);
+    put_end(json);
+}
+
+static void put_worker(struct restd_json *json, unsigned id,
+                       const struct restd_loop_stats *loop)
+{
+    const struct restd_counters *c = &loop->counters;
+    int stuck = loop->beat_age_ms >= RD_HEALTH_STUCK_MS;
+    restd_json_object_begin(json);
+    put_uint(json, "id", id);
+    put_count(json, "tid", loop->tid);
+    put_text(json, "state", stuck ? "stuck" : "running");
+    put_object(json, "connections");
+    put_uint(json, "accepted", c->accepted);
+    put_uint(json, "active", c->active);
+    put_uint(json, "idle", c->idle);
+    put_end(json);
+    put_object(json, "requests");
+    put_uint(json, "total", c->requests);
+    put_uint(json, "active", c->requests_active);
+    put_double(json, "per_second", loop->requests_per_second);
+    put_end(json);
+    put_double(json, "busy_ratio", loop->busy_ratio);
+    put_double(json, "loop_lag_seconds", loop->lag_seconds);
+    put_seconds(json, "latency_p99_seconds", loop->p99_seconds);
+    put_uint(json, "sent_bytes", c->sent_bytes);
+    put_end(json);
+}
+
+static void put_daemon(struct restd_json *json,
+                       const struct rd_status_facts *facts,
+                       const struct restd_stats *stats, const char *memory,
+                       const char *cpu)
+{
+    struct restd_loop_stats loop;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t now_ms =
+        (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+
+    put_object(json, "daemon");
+    put_text(json, "name", "restdaemon");
+    put_text(json, "version", restd_version());
+    put_text(json, "revision", rd_version_revision());
+    put_count(json, "pid", facts->pid);
+    put_time(json, "started", facts->started_unix_ms);
+    put_double(json, "uptime_seconds",
+               (double)(now_ms - facts->started_mono_ms) / 1000);
+    put_object(json, "config");
+    put_text(json, "path", NULL);
+    put_uint(json, "generation", 1);
+    put_time(json, "loaded", facts->started_unix_ms);
+    put_bool(json, "last_reload_ok", 1);
+    put_end(json);
+    put_text(json, "event_backend", restd_has("epoll") ? "epoll" : NULL);
+    put_listeners(json, facts);
+    put_memory(json, facts, memory);
+    restd_json_raw(json, cpu, strlen(cpu));
+    put_traffic(json, stats);
+    put_latency(json, stats);
+    restd_json_key(json, "workers");
+    restd_json_array_begin(json);
+    for (unsigned i = 0; restd_server_loop_stats(facts->server, i, &loop) == 0;
+         i++) {
+        put_worker(json, i, &loop);
+    }
+    restd_json_array_end(json);
+    put_text(json, "tls", NULL);
+    put_object(json, "streams");
+    put_uint(json, "sse", 0);
+    put_uint(json, "websocket", 0);
+    put_end(json);
+    put_end(json);
+}
+
+long rd_status_json_full(const struct rd_status_facts *facts,
+                         const char *fragments, char *buf, size_t size)
+{
+    struct restd_json json;
+    struct restd_stats stats;
+    struct timespec now;
+    const char *memory = fragments;
+    const char *cpu = memory + strlen(memory) + 1;
+    const char *host = cpu + strlen(cpu) + 1;
+
+    restd_server_stats(facts->server, &stats);
+    clock_gettime(CLOCK_REALTIME, &now);
+    restd_json_init(&json, buf, size);
+    restd_json_object_begin(&json);
+    put_uint(&json, "schema", 1);
+    put_text(&json, "status", rd_health_word(facts->server, &stats));
+    put_text(&json, "state", restd_state_name(stats.state));
+    put_time(&json, "time", (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    put_daemon(&json, facts, &stats, memory, cpu);
+    restd_json_key(&json, "host");
+    restd_json_raw(&json, host, strlen(host));
+    restd_json_object_end(&json);
+    long len = restd_json_finish(&json);
+    if (len < 0 || (size_t)len + 1 > size) {
+        return RESTD_ELIMIT;
+    }
+    buf[len] = '\n';
+    return len + 1;
+}
