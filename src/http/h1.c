@@ -5,7 +5,8 @@
  * and answered without a copy and without an allocation. One whose content is
  * not all there is suspended (h1_body.c). What is decided from the head alone
  * (404, 405, 413, 417, 501) is said at once; if content follows that is not at
- * hand, the connection ends after the reply. Thread: [loop]. */
+ * hand, the connection ends after the reply. Replies are h1_reply.c's.
+ * Thread: [loop]. */
 #include "http/h1.h"
 
 #include <string.h>
@@ -13,17 +14,11 @@
 #include <restd/error.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/date.h"
 
 /* A request line's method, spaces, version and line ends. */
 #define LINE_EXTRA 64u
-/* Room that a handler finds for its content before chunks are needed. */
-#define STAGE_MIN 8192u
-/* A borrowed content up to this is copied, so that it joins the one send. */
-#define BORROWED_COPY_MAX 4096u
 
 size_t rd_h1_input_bytes(const struct restd_options *options)
 {
@@ -83,136 +78,6 @@ void rd_h1_fini(struct rd_h1 *h1)
     rd_page_free(h1->body, o->body_buffered_max_bytes);
 }
 
-/* The line changes once a second; the wall clock is read no more often. */
-static const char *date_line(struct rd_h1 *h1)
-{
-    uint64_t turn_ns = h1->reactor->turn_ns;
-
-    if (__builtin_expect(turn_ns >= h1->date_until_ns, 0)) {
-        int64_t ms = rd_clock_unix_ms();
-        memcpy(h1->date, "Date: ", 6);
-        rd_date_format(ms / 1000, h1->date + 6);
-        memcpy(h1->date + RD_DATE_LINE_LEN - 2, "\r\n", 2);
-        h1->date_until_ns = turn_ns + (uint64_t)(1000 - ms % 1000) * 1000000u;
-    }
-    return h1->date;
-}
-
-/* RFC 9112 9.3, and what the state of the server adds. */
-static int wants_keep_alive(const struct rd_h1 *h1)
-{
-    const struct rd_reactor *r = h1->reactor;
-    uint16_t flags = h1->head.flags;
-
-    if ((flags & RD_H1_CLOSE) ||
-        (h1->head.version_minor == 0 && !(flags & RD_H1_KEEP_ALIVE))) {
-        return 0;
-    }
-    return !r->draining && !r->stopping &&
-           rd_budget_level(r->ledger.budget) < RD_LEVEL_CLOSE;
-}
-
-static void count_response(struct rd_h1 *h1, struct rd_conn *conn, int status)
-{
-    struct rd_counters *counters = h1->reactor->counters;
-
-    rd_count(&counters->responses[status / 100 - 1], 1);
-    if (conn->unsent_n++ == 0) {
-        conn->reply_ns = conn->start_ns ? conn->start_ns : h1->reactor->turn_ns;
-    }
-}
-
-/* Writes h1->response, whose staged part may lie where the head will end. */
-static void write_response(struct rd_h1 *h1, struct rd_conn *conn, int close)
-{
-    struct rd_out *out = &h1->reactor->out;
-    struct restd_response *response = &h1->response;
-    int head_only = h1->head.number == RESTD_HEAD || response->status == 204 ||
-                    response->status == 304;
-    struct rd_response_framing framing = {.date = date_line(h1),
-                                          .close = close,
-                                          .keep_alive =
-                                              h1->head.version_minor == 0};
-
-    count_response(h1, conn, response->status);
-    /* The head goes to the scratch first; it is no longer than the room that
-     * was left before the stage. */
-    out->len += rd_response_head(response, &framing, out->buf + out->len);
-    if (head_only) {
-        rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
-        return;
-    }
-    if (response->borrowed_len > 0) {
-        size_t len = response->borrowed_len;
-        if (len <= BORROWED_COPY_MAX) {
-            memcpy(out->buf + out->len, response->borrowed, len);
-            out->len += len;
-        } else {
-            rd_conn_flush(conn, response->borrowed, len, NULL);
-        }
-        return;
-    }
-    memmove(out->buf + out->len, response->stage, response->stage_len);
-    out->len += response->stage_len;
-    if (response->chain.len > 0) {
-        rd_conn_flush(conn, NULL, 0, &response->chain);
-    }
-}
-
-/* Makes room in the scratch and begins an empty response. */
-static void begin_response(struct rd_h1 *h1, struct rd_conn *conn)
-{
-    struct rd_out *out = &h1->reactor->out;
-
-    if (out->size - out->len < RD_RESPONSE_HEAD_MAX + STAGE_MIN) {
-        rd_conn_flush(conn, NULL, 0, NULL);
-    }
-    char *stage = out->buf + out->len + RD_RESPONSE_HEAD_MAX;
-    rd_response_init(&h1->response, &h1->reactor->chunks, h1->fields, stage,
-                     (size_t)(out->buf + out->size - stage));
-}
-
-void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
-                  const char *detail, int unread)
-{
-    int close = unread || !wants_keep_alive(h1);
-
-    begin_response(h1, conn);
-    (void)restd_response_problem(&h1->response, status, detail);
-    if (status == 503) {
-        (void)restd_response_header(&h1->response, "Retry-After", "1");
-    }
-    if (status == 405) {
-        char allow[RD_ALLOW_MAX];
-        (void)rd_router_allow_text(h1->router, h1->match.allowed, allow,
-                                   sizeof(allow));
-        (void)restd_response_header(&h1->response, "Allow", allow);
-    }
-    write_response(h1, conn, close);
-    rd_conn_touch(conn);
-    if (close) {
-        rd_conn_end(conn, unread ? RD_CLOSE_REFUSED : RD_CLOSE_DONE, unread);
-    }
-}
-
-/* OPTIONS that no route serves, RFC 9110 9.3.7. */
-static void answer_options(struct rd_h1 *h1, struct rd_conn *conn,
-                           uint32_t allowed, int unread)
-{
-    char allow[RD_ALLOW_MAX];
-    int close = unread || !wants_keep_alive(h1);
-
-    begin_response(h1, conn);
-    (void)rd_router_allow_text(h1->router, allowed, allow, sizeof(allow));
-    (void)restd_response_status(&h1->response, 204);
-    (void)restd_response_header(&h1->response, "Allow", allow);
-    write_response(h1, conn, close);
-    rd_conn_touch(conn);
-    if (close) {
-        rd_conn_end(conn, RD_CLOSE_DONE, unread);
-    }
-}
-
 void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
                   struct restd_slice body)
 {
@@ -220,7 +85,7 @@ void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
     struct restd_request *request = &h1->request;
     const struct rd_route *route = h1->match.route;
 
-    begin_response(h1, conn);
+    rd_h1_begin(h1, conn);
     if (rd_conn_is_closed(conn)) {
         return;
     }
@@ -244,8 +109,8 @@ void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
         }
         return;
     }
-    int close = !wants_keep_alive(h1);
-    write_response(h1, conn, close);
+    int close = !rd_h1_keeps_alive(h1);
+    rd_h1_write(h1, conn, close);
     rd_conn_touch(conn);
     if (close) {
         rd_conn_end(conn, RD_CLOSE_DONE, 0);
@@ -324,7 +189,7 @@ static size_t serve(struct rd_h1 *h1, struct rd_conn *conn, char *base,
     int whole = whole_body(h1, base + head_len, len - head_len, &body, &used);
     if (__builtin_expect(status != 0, 0)) {
         if (status == 204) {
-            answer_options(h1, conn, h1->match.allowed, !whole);
+            rd_h1_answer_options(h1, conn, h1->match.allowed, !whole);
         } else {
             rd_h1_refuse(h1, conn, status, detail, !whole);
         }

@@ -70,7 +70,7 @@ int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
                const struct rd_router *router);
 void rd_h1_fini(struct rd_h1 *h1);
 
-/* h1.c to h1_body.c and back. */
+/* Between h1.c, h1_body.c and h1_reply.c. */
 
 /* Routes the request in h1->head. Returns the status that the head alone
  * decides, 204 for OPTIONS, or 0 to go on with h1->match. */
@@ -78,6 +78,17 @@ int rd_h1_judge(struct rd_h1 *h1, const char *base, const char **detail);
 /* Runs the handler of the request in h1->head and writes its response. */
 void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
                   struct restd_slice body);
+/* 1 if the connection stays after the reply to the request in h1->head, by
+ * RFC 9112 9.3 and the state of the server. */
+int rd_h1_keeps_alive(const struct rd_h1 *h1);
+/* Makes room in the scratch and begins an empty h1->response. The connection
+ * may be closed then, if it had to be flushed. */
+void rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn);
+/* Writes h1->response; `close`: it says so. */
+void rd_h1_write(struct rd_h1 *h1, struct rd_conn *conn, int close);
+/* Answers an OPTIONS that no route serves, RFC 9110 9.3.7. */
+void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn,
+                          uint32_t allowed, int unread);
 /* Writes a problem response; `unread`: content follows that nobody wants, so
  * the connection ends. */
 void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,

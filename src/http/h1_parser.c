@@ -139,7 +139,7 @@ static inline int read_target(struct rd_h1_head *head, struct reader *r,
     return STEP_DONE;
 }
 
-/* Any version but 1.1, or one that is not complete. It is 505 only once its
+/* Any version but 1.1 and 1.0, or one that is not complete. It is 505 only once its
  * line is whole, as what follows could still make it malformed. */
 NOINLINE static int read_other_version(struct rd_h1_head *head,
                                        const struct reader *r)
@@ -168,7 +168,8 @@ static inline int read_version(struct rd_h1_head *head, struct reader *r)
     if (r->end - r->at >= VERSION_LEN &&
         same(r->at, "HTTP/1.1\r\n", VERSION_LEN)) {
         head->version_minor = 1;
-    } else {
+    } else if (r->end - r->at < VERSION_LEN ||
+               !same(r->at, "HTTP/1.0\r\n", VERSION_LEN)) {
         const struct reader here = *r;
         int rc = read_other_version(head, &here);
         if (rc != STEP_DONE) {

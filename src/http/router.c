@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The router: a tree of segments, and over it a hash table of the paths that
- * have no variable, which is where nearly every request ends.
- *
- * A path that is not in the table, or whose route there has not the method,
- * walks the tree: text child first, then the variable one, going back where a
- * branch has no route. A node is reached by one path only, so a walk visits at
- * most every node once. Thread: see router.h. */
+/* The router's building: a tree of segments, and over it a hash table of the
+ * paths that have no variable, which is where nearly every request ends
+ * (router_match.c). Thread: see router.h. */
 #include "http/router.h"
 
 #include <string.h>
@@ -14,50 +10,12 @@
 #include "base/mem.h"
 #include "base/slice.h"
 #include "http/field.h"
+#include "http/router_tree.h"
 #include "http/uri.h"
 
-struct node {
-    struct node *next;     /* sibling */
-    struct node *children; /* text segments */
-    struct node *variable;
-    struct rd_route *routes[RD_METHODS_MAX];
-    uint32_t methods; /* bit per route; HEAD with GET */
-    size_t len;
-    char text[];
-};
-
-struct fixed_path {
-    struct fixed_path *next; /* all, until frozen */
-    const struct node *node;
-    uint32_t hash;
-    size_t len;
-    char text[];
-};
-
-struct rd_router {
-    struct node *root;
-    struct fixed_path *paths;
-    size_t paths_n;
-    const struct fixed_path **table; /* open addressing */
-    uint32_t mask;
-    unsigned methods_n;
-    char *methods[RD_METHODS_MAX]; /* tokens of numbers RESTD_METHODS_N.. */
-    uint32_t allowed;
-};
-
-static uint32_t hash_path(const char *text, size_t len)
+static struct rd_router_node *node_new(struct restd_slice text)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-
-    for (size_t i = 0; i < len; i++) {
-        h = (h ^ (unsigned char)text[i]) * 16777619u;
-    }
-    return h;
-}
-
-static struct node *node_new(struct restd_slice text)
-{
-    struct node *node = rd_mem_alloc(sizeof(*node) + text.len + 1);
+    struct rd_router_node *node = rd_mem_alloc(sizeof(*node) + text.len + 1);
 
     if (node) {
         memcpy(node->text, text.data, text.len);
@@ -73,10 +31,10 @@ static void route_free(struct rd_route *route)
 }
 
 /* Depth is bounded by RD_URI_SEGMENTS_MAX. */
-static void node_free(struct node *node)
+static void node_free(struct rd_router_node *node)
 {
     while (node) {
-        struct node *next = node->next;
+        struct rd_router_node *next = node->next;
         node_free(node->children);
         node_free(node->variable);
         for (unsigned i = 0; i < RD_METHODS_MAX; i++) {
@@ -110,7 +68,7 @@ void rd_router_free(struct rd_router *router)
     }
     node_free(router->root);
     while (router->paths) {
-        struct fixed_path *next = router->paths->next;
+        struct rd_router_path *next = router->paths->next;
         rd_mem_free(router->paths);
         router->paths = next;
     }
@@ -190,9 +148,10 @@ static int segment_check(struct restd_slice s, const char *pattern,
     return 0;
 }
 
-static struct node *child_for(struct node *node, struct restd_slice segment)
+static struct rd_router_node *child_for(struct rd_router_node *node,
+                                        struct restd_slice segment)
 {
-    struct node **at = &node->children;
+    struct rd_router_node **at = &node->children;
 
     if (is_variable(segment)) {
         if (!node->variable) {
@@ -222,10 +181,10 @@ static int param_add(struct rd_route *route, struct restd_slice name)
 
 /* Walks, and makes, the nodes of a pattern; collects its variables. */
 static int pattern_walk(struct rd_router *router, struct rd_route *route,
-                        struct node **out, struct restd_error *error)
+                        struct rd_router_node **out, struct restd_error *error)
 {
     const char *at = route->pattern;
-    struct node *node = router->root;
+    struct rd_router_node *node = router->root;
     unsigned depth = 0;
 
     if (*at != '/') {
@@ -261,17 +220,17 @@ static int pattern_walk(struct rd_router *router, struct rd_route *route,
 }
 
 static int fixed_path_add(struct rd_router *router, const char *pattern,
-                          const struct node *node)
+                          const struct rd_router_node *node)
 {
     size_t len = strlen(pattern);
-    struct fixed_path *path = rd_mem_alloc(sizeof(*path) + len + 1);
+    struct rd_router_path *path = rd_mem_alloc(sizeof(*path) + len + 1);
 
     if (!path) {
         return RESTD_ENOMEM;
     }
     memcpy(path->text, pattern, len);
     path->len = len;
-    path->hash = hash_path(pattern, len);
+    path->hash = rd_router_hash(pattern, len);
     path->node = node;
     path->next = router->paths;
     router->paths = path;
@@ -283,7 +242,7 @@ int rd_router_add(struct rd_router *router, const char *method,
                   const char *pattern, restd_handler_fn *handler, void *data,
                   struct restd_error *error)
 {
-    struct node *node = NULL;
+    struct rd_router_node *node = NULL;
 
     if (!handler) {
         return rd_error(error, RESTD_EINVAL, "no handler for %s", pattern);
@@ -333,7 +292,7 @@ int rd_router_freeze(struct rd_router *router)
         return RESTD_ENOMEM;
     }
     router->mask = size - 1;
-    for (struct fixed_path *p = router->paths; p; p = p->next) {
+    for (struct rd_router_path *p = router->paths; p; p = p->next) {
         uint32_t i = p->hash & router->mask;
         while (router->table[i]) {
             i = (i + 1) & router->mask;
@@ -341,98 +300,6 @@ int rd_router_freeze(struct rd_router *router)
         router->table[i] = p;
     }
     return 0;
-}
-
-static const struct rd_route *node_route(const struct node *node,
-                                         unsigned method)
-{
-    const struct rd_route *route = node->routes[method];
-
-    if (!route && method == RESTD_HEAD) {
-        route = node->routes[RESTD_GET];
-    }
-    return route;
-}
-
-static const struct node *find_fixed(const struct rd_router *router,
-                                     struct restd_slice path)
-{
-    uint32_t hash = hash_path(path.data, path.len);
-    const struct fixed_path *p;
-
-    for (uint32_t i = hash & router->mask; (p = router->table[i]) != NULL;
-         i = (i + 1) & router->mask) {
-        if (p->hash == hash && p->len == path.len &&
-            memcmp(p->text, path.data, path.len) == 0) {
-            return p->node;
-        }
-    }
-    return NULL;
-}
-
-struct walk {
-    const struct rd_uri_path *path;
-    unsigned method;
-    struct rd_match *match;
-    struct restd_slice params[RD_PARAMS_MAX];
-};
-
-static void walk_node(struct walk *w, const struct node *node, unsigned depth,
-                      unsigned params_n)
-{
-    if (depth == w->path->n) {
-        const struct rd_route *route = node_route(node, w->method);
-
-        w->match->allowed |= node->methods;
-        if (route && !w->match->route) {
-            w->match->route = route;
-            w->match->params_n = params_n;
-            memcpy(w->match->params, w->params,
-                   params_n * sizeof(w->params[0]));
-        }
-        return;
-    }
-    struct restd_slice segment = w->path->segments[depth];
-    for (const struct node *c = node->children; c; c = c->next) {
-        if (rd_slice_eq(rd_slice(c->text, c->len), segment)) {
-            walk_node(w, c, depth + 1, params_n);
-            break;
-        }
-    }
-    /* An empty segment is no value: "/a/" is not "/a/{id}". */
-    if (node->variable && segment.len > 0 && params_n < RD_PARAMS_MAX) {
-        w->params[params_n] = segment;
-        walk_node(w, node->variable, depth + 1, params_n + 1);
-    }
-}
-
-int rd_router_match(const struct rd_router *router, unsigned method,
-                    struct restd_slice path, int plain, char *scratch,
-                    struct rd_match *match)
-{
-    match->route = NULL;
-    match->allowed = 0;
-    match->params_n = 0;
-    if (plain) {
-        const struct node *node = find_fixed(router, path);
-        if (node) {
-            match->route = node_route(node, method);
-            if (match->route) {
-                return 0;
-            }
-        }
-    }
-    struct rd_uri_path split;
-    int rc = rd_uri_split(path, scratch, &split);
-    if (rc != 0) {
-        return rc;
-    }
-    struct walk w = {.path = &split, .method = method, .match = match};
-    walk_node(&w, router->root, 0, 0);
-    if (match->route) {
-        return 0;
-    }
-    return match->allowed ? -405 : -404;
 }
 
 uint32_t rd_router_allowed(const struct rd_router *router)

@@ -96,7 +96,9 @@ void rd_chain_consume(struct rd_chain *chain, struct rd_chunk_pool *pool,
 void rd_chain_clear(struct rd_chain *chain, struct rd_chunk_pool *pool,
                     enum rd_mem_owner owner)
 {
-    rd_chain_consume(chain, pool, owner, chain->len);
+    if (chain->len > 0) {
+        rd_chain_consume(chain, pool, owner, chain->len);
+    }
 }
 
 void rd_chain_join(struct rd_chain *to, struct rd_chain *from,

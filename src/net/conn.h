@@ -99,6 +99,8 @@ void rd_conn_open(struct rd_reactor *reactor, int fd,
  * a chain (NULL: none; emptied); what the kernel does not take is kept. */
 void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
                    struct rd_chain *chain);
+/* Sends once of what was kept. */
+void rd_conn_send_kept(struct rd_conn *conn);
 /* No more input; closes when the output is taken. `unread`: the peer may still
  * be sending, so linger. */
 void rd_conn_end(struct rd_conn *conn, enum rd_close_reason reason, int unread);

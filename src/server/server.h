@@ -109,6 +109,10 @@ struct restd_server {
     int finished, joined; /* [lock: lock] */
 };
 
+/* listen.c: RESTD_ESTATE once the server was started. */
+int rd_server_check_starting(const struct restd_server *server,
+                             struct restd_error *error);
+
 /* plan.c */
 int rd_plan_make(const struct restd_options *options, struct rd_plan *plan,
                  struct restd_error *error);

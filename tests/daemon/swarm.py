@@ -18,6 +18,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
 import wire  # noqa: E402
 
 
+def address(number):
+    """A loopback address for each client: one address may hold only a share
+    of the memory for contents."""
+    return "127.1.%d.%d" % (number // 200, number % 200 + 1)
+
+
 class Client:
     """`refused`: the connect failed. `broken`: reset, or no reply at all."""
 

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from rdtest import (GET, ONCE, Daemon, Wire, at_rest,  # noqa: E402
                     eventually, fetch, finish, full, raise_files, request,
                     run_groups, sanitized, slow)
-from swarm import Swarm  # noqa: E402
+from swarm import Swarm, address  # noqa: E402
 
 MANY = 300
 BUDGET = 10 << 20
@@ -62,7 +62,7 @@ def slow_group(report, title, options, first, drip, low, high, silent=False):
     files = warm(daemon)
     before = full(daemon)["connections"]["timed_out"]
     with Swarm(daemon.target()) as swarm:
-        clients = swarm.open(MANY, first)
+        clients = swarm.open(MANY, first, source=address)
         prompt, place = Prompt(daemon), [0, 0.0]
 
         def tick():

@@ -13,12 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from rdtest import (GET, Daemon, answers, at_rest,  # noqa: E402
                     eventually, fetch, finish, full, raise_files, request,
                     run_groups, sanitized, slow)
-from swarm import Swarm  # noqa: E402
-
-
-def address(number):
-    """A loopback address per client, as one address has a share only."""
-    return "127.1.%d.%d" % (number // 200, number % 200 + 1)
+from swarm import Swarm, address  # noqa: E402
 
 
 def memory_bodies(report):
