@@ -25,7 +25,8 @@ int rd_field_list_next(struct restd_slice *rest, struct restd_slice *element);
  * 63 bits. */
 int rd_field_content_length(struct restd_slice value, uint64_t *length);
 
-/* uri-host [":" port] of RFC 9110 7.2, without userinfo; empty is allowed. */
+/* uri-host [":" port] of RFC 9110 7.2, without userinfo; empty is allowed,
+ * but a port needs a host. */
 int rd_field_is_authority(struct restd_slice value);
 
 #endif

@@ -128,8 +128,8 @@ static int note_coding(struct rd_h1_head *head, struct restd_slice value)
     if (unknown) {
         return rd_h1_bad(head, 501, "unknown transfer coding");
     }
-    if (value.len != strlen("chunked")) {
-        return rd_h1_bad(head, 400, "Transfer-Encoding has more than chunked");
+    if (!(head->flags & RD_H1_CHUNKED) || value.len != strlen("chunked")) {
+        return rd_h1_bad(head, 400, "Transfer-Encoding is not just chunked");
     }
     return 0;
 }

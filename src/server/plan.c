@@ -15,8 +15,12 @@
 /* The C library's and the loader's private pages, libev's loops, routes and
  * other small things; measured. */
 #define PROCESS_BYTES (512u * 1024)
-/* Least room for connections beside the fixed part. */
-#define ROOM_MIN (256u * 1024)
+/* The part of the budget that must be left for connections: with less the
+ * fixed part alone would keep the ladder from going back to its lower steps
+ * (ledger.c). */
+#define ROOM(budget) ((budget) / 4)
+/* Rings for the threads of the largest default; more share ring 0. */
+#define LOG_RINGS_MAX 64u
 /* Descriptors of a loop: epoll and eventfd. */
 #define LOOP_FDS 2
 /* Kept for the program around us, the listeners to come, and the spare. */
@@ -47,10 +51,18 @@ static uint64_t threads_fixed(const struct rd_plan *plan, unsigned loops)
            loops * sizeof(struct rd_server_loop) + sizeof(struct rd_sampler);
 }
 
+/* A ring for each loop, the acceptor and the control thread. */
+unsigned rd_plan_log_rings(unsigned loops)
+{
+    return loops + 2 < LOG_RINGS_MAX ? loops + 2 : LOG_RINGS_MAX;
+}
+
 static uint64_t total_fixed(const struct rd_plan *plan,
                             const struct restd_options *o, unsigned loops)
 {
-    return threads_fixed(plan, loops) +
+    uint64_t logs = o->log ? rd_plan_log_rings(loops) * RD_LOG_RING_BYTES : 0;
+
+    return threads_fixed(plan, loops) + logs +
            loops * (rd_reactor_fixed_bytes(plan->in_size, plan->fd_max) +
                     rd_h1_fixed_bytes(o));
 }
@@ -94,12 +106,14 @@ int rd_plan_make(const struct restd_options *o, struct rd_plan *plan,
         }
     }
     uint64_t total = total_fixed(plan, o, plan->loops_n);
-    if (total + ROOM_MIN > o->memory_budget_bytes) {
+    uint64_t room = ROOM(o->memory_budget_bytes);
+    if (total + room > o->memory_budget_bytes) {
         return rd_error(error, RESTD_EBUDGET,
                         "%u workers and %u connections need %llu bytes "
-                        "before the first connection, memory_budget is %llu",
+                        "before the first connection, which may be at most "
+                        "three quarters of memory_budget, %llu",
                         plan->loops_n, plan->connections_max,
-                        (unsigned long long)(total + ROOM_MIN),
+                        (unsigned long long)total,
                         (unsigned long long)o->memory_budget_bytes);
     }
     plan->fixed_bytes = threads_fixed(plan, plan->loops_n);

@@ -21,10 +21,6 @@
 #include "base/thread.h"
 #include "server/options.h"
 
-#define LOG_RING_BYTES 16384u
-/* Rings for the threads of the largest default; more share ring 0. */
-#define LOG_RINGS_MAX 64u
-
 /* Decides on sizes, and charges what is not a loop's. */
 static int make_plan(struct restd_server *s, struct restd_error *error)
 {
@@ -38,11 +34,9 @@ static int make_plan(struct restd_server *s, struct restd_error *error)
     }
     o->workers = s->plan.loops_n;
     o->connections_max = s->plan.connections_max;
-    /* A ring for each loop, the acceptor and the control thread. */
-    unsigned rings = o->workers + 2;
-    rc = rd_log_new(rings < LOG_RINGS_MAX ? rings : LOG_RINGS_MAX,
-                    LOG_RING_BYTES, (enum restd_log_level)o->log_level, o->log,
-                    o->log_data, &s->log);
+    rc = rd_log_new(rd_plan_log_rings(o->workers), RD_LOG_RING_BYTES,
+                    (enum restd_log_level)o->log_level, o->log, o->log_data,
+                    &s->log);
     if (rc != 0) {
         return rd_error(error, rc, "cannot make the log");
     }

@@ -114,6 +114,8 @@ int rd_server_check_starting(const struct restd_server *server,
                              struct restd_error *error);
 
 /* plan.c */
+#define RD_LOG_RING_BYTES 16384u
+unsigned rd_plan_log_rings(unsigned loops);
 int rd_plan_make(const struct restd_options *options, struct rd_plan *plan,
                  struct restd_error *error);
 

@@ -77,6 +77,18 @@ static void check_target(const struct rd_h1_head *h, const char *data)
     }
 }
 
+/* No field that frames the message is ever passed over. */
+static int has_field(const struct rd_h1_head *h, const char *data,
+                     const char *name)
+{
+    int found = 0;
+    for (unsigned i = 0; i < h->fields_n; i++) {
+        found |=
+            rd_slice_ieq(text(data, h->fields[i].name), rd_slice_str(name));
+    }
+    return found;
+}
+
 static void check_head(const struct rd_h1_head *h,
                        const struct rd_h1_limits *limits, const char *data,
                        size_t len)
@@ -91,6 +103,11 @@ static void check_head(const struct rd_h1_head *h,
     FUZZ_CHECK(h->version_minor == 0 || (h->flags & RD_H1_HOST));
     FUZZ_CHECK(!(h->flags & RD_H1_CHUNKED) || h->version_minor == 1);
     FUZZ_CHECK(!(h->flags & RD_H1_CHUNKED) || !(h->flags & RD_H1_LENGTH));
+    FUZZ_CHECK(has_field(h, data, "transfer-encoding") ==
+               !!(h->flags & RD_H1_CHUNKED));
+    FUZZ_CHECK(has_field(h, data, "content-length") ==
+               !!(h->flags & RD_H1_LENGTH));
+    FUZZ_CHECK(has_field(h, data, "host") == !!(h->flags & RD_H1_HOST));
     check_target(h, data);
     for (unsigned i = 0; i < h->fields_n; i++) {
         struct rd_h1_span name = h->fields[i].name;

@@ -193,6 +193,8 @@
       FIELDS("Transfer-Encoding: \x0b" "chunked\r\n")),
     B("empty Transfer-Encoding", 400, FIELDS("Transfer-Encoding:\r\n")),
     B("commas as Transfer-Encoding", 400, FIELDS("Transfer-Encoding: ,,\r\n")),
+    B("as many commas as chunked has letters", 400,
+      FIELDS("Transfer-Encoding: ,,,,,,,\r\n")),
     B("Transfer-Encoding in 1.0", 400,
       RAW("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")),
     B("length, then chunked", 400,
