@@ -93,6 +93,13 @@ int rd_thread_start(pthread_t *thread, const char *name, size_t stack_bytes,
     return 0;
 }
 
+void rd_thread_yield_to_others(void)
+{
+    const struct sched_param param = {0};
+    /* Where it is not allowed things go on as they were. */
+    (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &param);
+}
+
 int rd_thread_tid(void)
 {
     return (int)syscall(SYS_gettid);

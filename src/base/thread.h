@@ -12,6 +12,9 @@ typedef void *rd_thread_fn(void *arg);
 /* Starts a thread; `name` is cut to 15 characters. Returns 0 or a RESTD_E*. */
 int rd_thread_start(pthread_t *thread, const char *name, size_t stack_bytes,
                     rd_thread_fn *fn, void *arg);
+/* The calling thread no longer preempts others when it wakes: on a busy CPU it
+ * finds more work at once, and costs fewer switches. */
+void rd_thread_yield_to_others(void);
 /* Kernel id of the calling thread. */
 int rd_thread_tid(void);
 /* CPUs that this process may use: affinity, capped by cgroup v2 cpu.max. */

@@ -375,6 +375,7 @@ void rd_acceptor_run(struct rd_acceptor *a)
 {
     atomic_store(&a->tid, rd_thread_tid());
     rd_log_attach(a->log);
+    rd_thread_yield_to_others();
     watch_all(a, RD_READ);
     rd_loop_run(a->loop);
 }

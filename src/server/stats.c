@@ -25,6 +25,9 @@ static uint64_t in_state(const struct rd_counters *c, enum rd_conn_state state,
 static void add_counters(struct restd_counters *out,
                          const struct rd_counters *c)
 {
+    if (!c) {
+        return; /* a start that failed has not come to this loop */
+    }
     uint64_t handling = rd_counter(&c->handling);
 
     out->accepted += rd_counter(&c->accepted);

@@ -47,9 +47,10 @@ def finish(report, daemon, code=0):
     """Stops a daemon: a clean exit and no sanitizer report."""
     if not daemon.alive():
         report.case("daemon still runs", False, "exit status %s: %s" % (
-            daemon.process.returncode, " | ".join(daemon.lines[-4:])))
+            daemon.process.returncode, daemon.last_words()))
     got = daemon.stop()
-    report.case("clean exit", got == code, "exit status %s" % got)
+    report.case("clean exit", got == code, "exit status %s: %s" % (
+        got, daemon.last_words()))
     fault = daemon.sanitizer_report()
     report.case("no sanitizer report", fault is None, fault)
 

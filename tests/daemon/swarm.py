@@ -32,6 +32,7 @@ class Client:
         self.replies, self.sock = [], None
         self.opened = time.monotonic()
         self.sent_at = self.replied_at = self.closed_at = None
+        self.asked_at = self.asked_before = None    # times of send() calls
         self.refused = self.broken = self.reading = False
         self.received = 0
 
@@ -61,6 +62,7 @@ class Swarm:
         for _ in range(count):
             client = Client(len(self.clients))
             client.out, client.reading = data, reading
+            client.asked_at = client.opened
             family = socket.AF_INET6 if ":" in self.target[0] \
                 else socket.AF_INET
             sock = socket.socket(family, socket.SOCK_STREAM)
@@ -100,6 +102,8 @@ class Swarm:
 
     def send(self, client, data):
         if client.open:
+            client.asked_before = client.asked_at
+            client.asked_at = time.monotonic()
             client.out += data
             self._write(client)
             self._watch(client)

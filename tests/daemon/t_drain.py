@@ -54,7 +54,8 @@ def until_eof(wire, since):
 
 def check_end(report, title, daemon, code=0):
     got = daemon.wait_exit(8)
-    report.case("%s: exit status" % title, got == code, got)
+    report.case("%s: exit status" % title, got == code, (
+        got, daemon.last_words()))
     fault = daemon.sanitizer_report()
     report.case("%s: no sanitizer report" % title, fault is None, fault)
     daemon.stop()
@@ -235,8 +236,10 @@ def load(report):
         for client in clients:
             if client.wanted == len(client.replies):
                 continue
-            if client.replied_at and \
-                    client.sent_at - client.replied_at >= EARLY:
+            # The daemon replied after the request before, so it cannot have
+            # seen a longer silence than this, however late we read it.
+            if client.asked_before and \
+                    client.asked_at - client.asked_before >= EARLY:
                 late += 1
             else:
                 lost += 1

@@ -130,6 +130,10 @@ class Daemon:
         shutil.rmtree(self.folder, ignore_errors=True)
         return code
 
+    def last_words(self):
+        """End of what it said on stderr, in one line."""
+        return " | ".join(n for n in self.lines[-6:] if n)
+
     def sanitizer_report(self):
         """First line of a sanitizer's report on stderr, or None."""
         for line in self.lines:
@@ -140,9 +144,19 @@ class Daemon:
 
     # What /proc says of it.
     def cpu_seconds(self):
-        with open("/proc/%d/stat" % self.pid) as f:
-            fields = f.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Of its living threads; schedstat has ns, stat only clock ticks."""
+        total = 0
+        folder = "/proc/%d/task" % self.pid
+        try:
+            for name in os.listdir(folder):
+                with open("%s/%s/schedstat" % (folder, name)) as f:
+                    total += int(f.read().split()[0])
+            return total / 1e9
+        except FileNotFoundError:
+            with open("/proc/%d/stat" % self.pid) as f:
+                fields = f.read().rpartition(")")[2].split()
+            ticks = int(fields[11]) + int(fields[12])
+            return ticks / os.sysconf("SC_CLK_TCK")
 
     def status_kb(self, key):
         with open("/proc/%d/status" % self.pid) as f:

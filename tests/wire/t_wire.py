@@ -89,7 +89,8 @@ def main():
             leaves_nothing(report, daemon, files_before)
     finally:
         code = daemon.stop()
-    report.case("clean exit", code == 0, "exit status %s" % code)
+    report.case("clean exit", code == 0, "exit status %s: %s" % (
+        code, daemon.last_words()))
     report.case("no sanitizer report", not daemon.sanitizer_report(),
                 daemon.sanitizer_report())
     return report.finish()
