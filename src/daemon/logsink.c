@@ -37,13 +37,16 @@ void rd_logsink_init(struct rd_logsink *sink, int fd,
                      const char *journal_stream)
 {
     struct stat st;
-    uintmax_t device, inode;
+    char own[64];
     sink->fd = fd;
-    sink->journal = journal_stream != NULL && fstat(fd, &st) == 0 &&
-                    sscanf(journal_stream, "%" SCNuMAX ":%" SCNuMAX, &device,
-                           &inode) == 2 &&
-                    device == (uintmax_t)st.st_dev &&
-                    inode == (uintmax_t)st.st_ino;
+    sink->journal = 0;
+    if (journal_stream == NULL || fstat(fd, &st) != 0) {
+        return;
+    }
+    /* systemd.exec(5): JOURNAL_STREAM is "device:inode" in decimal. */
+    snprintf(own, sizeof own, "%ju:%ju", (uintmax_t)st.st_dev,
+             (uintmax_t)st.st_ino);
+    sink->journal = strcmp(journal_stream, own) == 0;
 }
 
 void rd_logsink_write(enum restd_log_level level, int64_t time_unix_ms,

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/slice.h"
@@ -51,6 +52,9 @@ int rd_router_new(struct rd_router **out)
 
     if (router) {
         router->root = node_new(rd_slice("", 0));
+        for (unsigned i = 1; i < RESTD_METHODS_N; i++) {
+            router->methods[i] = restd_method_name((enum restd_method)i);
+        }
         router->methods_n = RESTD_METHODS_N;
     }
     if (!router || !router->root) {
@@ -73,23 +77,17 @@ void rd_router_free(struct rd_router *router)
         router->paths = next;
     }
     for (unsigned i = RESTD_METHODS_N; i < router->methods_n; i++) {
-        rd_mem_free(router->methods[i]);
+        rd_mem_free((void *)(uintptr_t)router->methods[i]);
     }
     rd_mem_free(router->table);
     rd_mem_free(router);
-}
-
-static const char *method_token(const struct rd_router *router, unsigned i)
-{
-    return i < RESTD_METHODS_N ? restd_method_name((enum restd_method)i)
-                               : router->methods[i];
 }
 
 unsigned rd_router_method(const struct rd_router *router,
                           struct restd_slice token)
 {
     for (unsigned i = 1; i < router->methods_n; i++) {
-        if (rd_slice_eq(token, rd_slice_str(method_token(router, i)))) {
+        if (rd_slice_eq(token, rd_slice_str(router->methods[i]))) {
             return i;
         }
     }
@@ -238,6 +236,28 @@ static int fixed_path_add(struct rd_router *router, const char *pattern,
     return 0;
 }
 
+static int route_link(struct rd_router *router, struct rd_router_node *node,
+                      unsigned number, struct rd_route *route,
+                      struct restd_error *error)
+{
+    if (node->routes[number]) {
+        return rd_error(error, RESTD_EEXIST, "%s %s is the same as %s",
+                        router->methods[number], route->pattern,
+                        node->routes[number]->pattern);
+    }
+    if (node->methods == 0 && route->params_n == 0 &&
+        fixed_path_add(router, route->pattern, node) != 0) {
+        return rd_error(error, RESTD_ENOMEM, "out of memory");
+    }
+    node->routes[number] = route;
+    node->methods |= 1u << number | 1u << RESTD_OPTIONS;
+    if (number == RESTD_GET) {
+        node->methods |= 1u << RESTD_HEAD;
+    }
+    router->allowed |= node->methods;
+    return 0;
+}
+
 int rd_router_add(struct rd_router *router, const char *method,
                   const char *pattern, restd_handler_fn *handler, void *data,
                   struct restd_error *error)
@@ -259,25 +279,14 @@ int rd_router_add(struct rd_router *router, const char *method,
     route->handler = handler;
     route->data = data;
     int rc = pattern_walk(router, route, &node, error);
-    if (rc == 0 && node->routes[number]) {
-        rc = rd_error(error, RESTD_EEXIST, "%s %s is the same as %s", method,
-                      pattern, node->routes[number]->pattern);
-    }
-    if (rc == 0 && node->methods == 0 && route->params_n == 0 &&
-        fixed_path_add(router, pattern, node) != 0) {
-        rc = rd_error(error, RESTD_ENOMEM, "out of memory");
+    if (rc == 0) {
+        RD_ASSERT(node);
+        rc = route_link(router, node, (unsigned)number, route, error);
     }
     if (rc != 0) {
         route_free(route);
-        return rc;
     }
-    node->routes[number] = route;
-    node->methods |= 1u << number | 1u << RESTD_OPTIONS;
-    if (number == RESTD_GET) {
-        node->methods |= 1u << RESTD_HEAD;
-    }
-    router->allowed |= node->methods;
-    return 0;
+    return rc;
 }
 
 int rd_router_freeze(struct rd_router *router)
@@ -316,7 +325,7 @@ int rd_router_allow_text(const struct rd_router *router, uint32_t allowed,
         if (!(allowed & (1u << i))) {
             continue;
         }
-        const char *token = method_token(router, i);
+        const char *token = router->methods[i];
         size_t n = strlen(token);
         if (len + n + 3 > size) {
             if (size > 0) {

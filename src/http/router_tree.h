@@ -34,7 +34,8 @@ struct rd_router {
     const struct rd_router_path **table; /* open addressing */
     uint32_t mask;
     unsigned methods_n;
-    char *methods[RD_METHODS_MAX]; /* tokens of numbers RESTD_METHODS_N.. */
+    /* Tokens by number; from RESTD_METHODS_N on they are the router's. */
+    const char *methods[RD_METHODS_MAX];
     uint32_t allowed;
 };
 

@@ -78,6 +78,8 @@ void rd_chain_consume(struct rd_chain *chain, struct rd_chunk_pool *pool,
     chain->len -= len;
     while (len > 0) {
         struct rd_chunk *head = chain->head;
+
+        RD_ASSERT(head);
         size_t n = len < head->len ? len : head->len;
 
         head->off = (uint16_t)(head->off + n);

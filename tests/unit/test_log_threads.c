@@ -60,14 +60,16 @@ static void sink(enum restd_log_level level, int64_t time_ms, const char *line,
     seen.lines++;
     snprintf(seen.last, sizeof(seen.last), "%s", line);
 
-    unsigned thread;
-    long number;
-    int at = 0;
-    if (sscanf(line, "thread %u line %ld %n", &thread, &number, &at) == 2) {
-        size_t fill = strlen(line + at);
-        int ok = thread <= THREADS && number >= seen.next[thread] &&
-                 fill == (size_t)(number % 300) &&
-                 strspn(line + at, "x") == fill;
+    static const char begin[] = "thread ", middle[] = " line ";
+    if (strncmp(line, begin, strlen(begin)) == 0) {
+        char *at;
+        unsigned long thread = strtoul(line + strlen(begin), &at, 10);
+        int ok = strncmp(at, middle, strlen(middle)) == 0;
+        long number = ok ? strtol(at + strlen(middle), &at, 10) : -1;
+        at += *at == ' ';
+        size_t fill = strlen(at);
+        ok = ok && thread <= THREADS && number >= seen.next[thread] &&
+             fill == (size_t)(number % 300) && strspn(at, "x") == fill;
         seen.wrong += !ok;
         if (ok) {
             seen.next[thread] = number + 1;

@@ -436,7 +436,7 @@ START_TEST(the_reserved_array_is_large_enough)
     ck_assert_uint_le(ev_largest, entries * RD_LOOP_FD_ENTRY_BYTES + 64);
     /* A low number first: what else libev allocates for a watcher and a
      * timer is there then. */
-    watch_number(50);
+    watch_number(20);
     ev_allocations = 0;
     watch_number((int)fd_max);
     watch_number((int)entries - 1);
