@@ -77,10 +77,11 @@ struct rd_conn {
     struct rd_chain in;  /* RD_MEM_INPUT */
     struct rd_chain out; /* RD_MEM_OUTPUT */
     union {
-        uint64_t start_ns;         /* turn of the first byte being read */
-        uint64_t linger_bytes;     /* LINGERING: dropped so far */
-        struct rd_conn *next_dead; /* CLOSED: until the turn's end */
+        uint64_t start_ns;     /* turn of the first byte being read */
+        uint64_t linger_bytes; /* LINGERING: dropped so far */
     };
+    /* Not in the union: who has just called us may still touch the rest. */
+    struct rd_conn *next_dead; /* CLOSED: until the turn's end */
     uint64_t reply_ns; /* start of the oldest reply in `unsent_n` */
     uint32_t since;    /* tick: see conn_deadline() */
     uint16_t unsent_n; /* replies that the kernel has not taken whole */

@@ -212,11 +212,12 @@ START_TEST(full_is_left_late)
 }
 END_TEST
 
-START_TEST(full_does_not_outlive_one_absurd_charge)
+START_TEST(full_does_not_outlive_one_large_charge)
 {
     ck_assert_int_eq(rd_ledger_charge(&ledger, RD_MEM_INPUT, 100), 0);
     ck_assert_int_eq(rd_ledger_charge(&ledger, RD_MEM_SCRATCH, LIMIT),
                      RESTD_ENOMEM);
+    ck_assert_int_eq(rd_budget_level(&budget), RD_LEVEL_FULL);
     rd_ledger_trim(&ledger);
     ck_assert_int_eq(rd_budget_level(&budget), RD_LEVEL_NORMAL);
 }
@@ -339,7 +340,7 @@ int main(void)
     tcase_add_test(tc, absurd_sizes_are_refused);
     tcase_add_test(tc, levels_follow_what_is_taken);
     tcase_add_test(tc, full_is_left_late);
-    tcase_add_test(tc, full_does_not_outlive_one_absurd_charge);
+    tcase_add_test(tc, full_does_not_outlive_one_large_charge);
     tcase_add_test(tc, trim_gives_all_spare_quota_back);
     tcase_add_test(tc, fini_gives_all_quota_back);
     tcase_add_test(tc, threads_never_pass_the_limit);
