@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <restd/error.h>
+
 #include "base/assert.h"
 #include "net/reactor.h"
 
@@ -92,6 +94,37 @@ void rd_conn_touch(struct rd_conn *conn)
     conn->flags |= RD_CONN_USED;
 }
 
+/* Keeps what the protocol has not used. Half requests get no more memory once
+ * it is short, so that whole ones are still served. */
+static int conn_keep(struct rd_conn *conn, const char *data, size_t len)
+{
+    struct rd_reactor *r = conn->reactor;
+
+    if (rd_budget_level(r->ledger.budget) >= RD_LEVEL_REFUSE &&
+        !(conn->flags & RD_CONN_PAUSED)) {
+        return RESTD_ENOMEM;
+    }
+    if (conn->start_ns == 0) {
+        conn->start_ns = r->turn_ns;
+    }
+    return rd_chain_append(&conn->in, &r->chunks, RD_MEM_INPUT, data, len);
+}
+
+/* Says that there is no room for the rest of the request. */
+static void conn_refuse(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    struct rd_out *out = &r->out;
+
+    if (out->size - out->len < r->protocol->busy_len) {
+        rd_conn_flush(conn, NULL, 0, NULL);
+    }
+    memcpy(out->buf + out->len, r->protocol->busy, r->protocol->busy_len);
+    out->len += r->protocol->busy_len;
+    rd_count(&r->counters->rejected, 1);
+    rd_conn_end(conn, RD_CLOSE_NO_MEMORY, 1);
+}
+
 /* Offers input to the protocol, keeps the rest, sends what was answered. */
 static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
 {
@@ -101,11 +134,8 @@ static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
     if (!rd_conn_is_closed(conn) && used < len) {
         if (conn->flags & RD_CONN_ENDING) {
             conn->flags |= RD_CONN_UNREAD;
-        } else if (rd_chain_append(&conn->in, &r->chunks, RD_MEM_INPUT,
-                                   r->in + used, len - used) != 0) {
-            rd_conn_close(conn, RD_CLOSE_NO_MEMORY);
-        } else if (conn->start_ns == 0) {
-            conn->start_ns = r->turn_ns;
+        } else if (conn_keep(conn, r->in + used, len - used) != 0) {
+            conn_refuse(conn);
         }
     }
     rd_conn_flush(conn, NULL, 0, NULL);

@@ -82,9 +82,9 @@ struct rd_conn {
     };
     /* Not in the union: who has just called us may still touch the rest. */
     struct rd_conn *next_dead; /* CLOSED: until the turn's end */
-    uint64_t reply_ns; /* start of the oldest reply in `unsent_n` */
-    uint32_t since;    /* tick: see conn_deadline() */
-    uint16_t unsent_n; /* replies that the kernel has not taken whole */
+    uint64_t reply_ns;         /* start of the oldest reply in `unsent_n` */
+    uint32_t since;            /* tick: see conn_deadline() */
+    uint16_t unsent_n;         /* replies that the kernel has not taken whole */
     uint16_t listener;
     uint8_t flags, state; /* RD_CONN_*, enum rd_conn_state */
     uint8_t reason;       /* enum rd_close_reason, of an ending one */

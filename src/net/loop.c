@@ -370,6 +370,8 @@ int restd_timer_new(struct restd_loop *loop, uint32_t first_ms,
     t->fn = fn;
     t->data = data;
     rd_timer_init(&t->timer, public_timer_cb);
+    /* A loop that does not run yet has an old idea of the time. */
+    ev_now_update(loop->ev);
     rd_timer_start(loop, &t->timer, first_ms, repeat_ms);
     *timer = t;
     return 0;

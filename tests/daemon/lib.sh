@@ -40,7 +40,11 @@ fail() {
 check() {
     title=$1
     shift
-    if "$@"; then ok; else fail "$title" "$(head -c 300 "$tmp/err" 2>/dev/null)"; fi
+    if "$@"; then
+        ok
+    else
+        fail "$title" "$(head -c 300 "$tmp/err" 2>/dev/null)"
+    fi
 }
 finish() {
     echo "${name:-test}: $passed passed, $failed failed"

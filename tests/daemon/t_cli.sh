@@ -238,10 +238,12 @@ fi
 
 # --- options reach the server
 start 1 -c none -l 127.0.0.1:0 -o connections=77 -o header_timeout=3s
-check "-o connections=77" says "$address1" '"limit":77}' "/status?detail=full"
+check "-o connections=77" says "$address1" '"limit":77}' \
+    "/status?detail=full"
 stop
 start 1 -c none -l 127.0.0.1:0 -o target_max=200
-check "-o target_max: below it" serves "$address1" "/status?$(printf '%0100d' 0)"
+check "-o target_max: below it" serves "$address1" \
+    "/status?$(printf '%0100d' 0)"
 if serves "$address1" "/status?$(printf '%0300d' 0)"; then
     fail "-o target_max: above it"
 else

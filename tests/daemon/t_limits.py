@@ -71,6 +71,12 @@ def starved(report):
     finish(report, daemon)
 
 
+def share_of_core(swarm, daemon):
+    used, start = daemon.cpu_seconds(), time.monotonic()
+    swarm.run(2)
+    return (daemon.cpu_seconds() - used) / (time.monotonic() - start)
+
+
 def knock(report, title, daemon, wanted):
     with Swarm(daemon.target()) as swarm:
         busy = swarm.open(100, GET[:20])
@@ -82,13 +88,10 @@ def knock(report, title, daemon, wanted):
         report.case("%s: the daemon is full" % title,
                     daemon.files() >= wanted, (daemon.files(), wanted))
         lines = len(daemon.lines)
-        used, start = daemon.cpu_seconds(), time.monotonic()
-        swarm.run(4)
-        used = daemon.cpu_seconds() - used
-        passed = time.monotonic() - start
-        # 2 % of a core, and a clock tick or two that the measure is off.
-        report.case("%s: no spin" % title, used <= slow(
-            0.02 * passed + 0.02), "%.2f s of CPU in %.1f s" % (used, passed))
+        # Neighbours on the same cores can make a window dear, never cheap.
+        used = min(share_of_core(swarm, daemon) for _ in range(3))
+        report.case("%s: no spin" % title, used <= slow(0.02),
+                    "%.1f %% of a core" % (100 * used))
         report.case("%s: the log does not fill" % title, len(
             daemon.lines) - lines <= 3, daemon.lines[-4:])
         odd = [c.statuses() for c in busy + more

@@ -140,6 +140,9 @@ def memory_heads(report):
         swarm.run(slow(3), lambda: sum(not c.open for c in idle) >= 20, tick)
         swarm.run(1, None, tick)
         report.case("memory, heads: lives", daemon.alive())
+        whole = fetch(daemon.target(), ONCE)
+        report.case("memory, heads: whole requests are served all the same",
+                    whole and whole.status == 200, whole and whole.status)
         gone = [c.number for c in idle if not c.open]
         report.case("memory, heads: idle ones make room", len(gone) >= 20,
                     "%d of 100" % len(gone))

@@ -17,7 +17,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
-BIN = os.environ.get("RD_BIN") or os.path.join(ROOT, "bin", "restdaemon")
+BIN = os.path.abspath(os.environ.get("RD_BIN") or
+                      os.path.join(ROOT, "bin", "restdaemon"))
 SLOW = max(1.0, float(os.environ.get("RD_SLOW") or 1))
 LISTENING = re.compile(r"listening on (\S+)")
 
