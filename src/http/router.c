@@ -46,6 +46,12 @@ static void node_free(struct rd_router_node *node)
     }
 }
 
+static void method_remove_last(struct rd_router *router)
+{
+    router->methods_n--;
+    rd_mem_free((void *)(uintptr_t)router->methods[router->methods_n]);
+}
+
 int rd_router_new(struct rd_router **out)
 {
     struct rd_router *router = rd_mem_alloc(sizeof(*router));
@@ -76,8 +82,8 @@ void rd_router_free(struct rd_router *router)
         rd_mem_free(router->paths);
         router->paths = next;
     }
-    for (unsigned i = RESTD_METHODS_N; i < router->methods_n; i++) {
-        rd_mem_free((void *)(uintptr_t)router->methods[i]);
+    while (router->methods_n > RESTD_METHODS_N) {
+        method_remove_last(router);
     }
     rd_mem_free(router->table);
     rd_mem_free(router);
@@ -263,6 +269,7 @@ int rd_router_add(struct rd_router *router, const char *method,
                   struct restd_error *error)
 {
     struct rd_router_node *node = NULL;
+    unsigned methods_n = router->methods_n;
 
     if (!handler) {
         return rd_error(error, RESTD_EINVAL, "no handler for %s", pattern);
@@ -285,6 +292,10 @@ int rd_router_add(struct rd_router *router, const char *method,
     }
     if (rc != 0) {
         route_free(route);
+        /* A method that no route has must stay unknown. */
+        while (router->methods_n > methods_n) {
+            method_remove_last(router);
+        }
     }
     return rc;
 }

@@ -110,21 +110,6 @@ static int conn_keep(struct rd_conn *conn, const char *data, size_t len)
     return rd_chain_append(&conn->in, &r->chunks, RD_MEM_INPUT, data, len);
 }
 
-/* Says that there is no room for the rest of the request. */
-static void conn_refuse(struct rd_conn *conn)
-{
-    struct rd_reactor *r = conn->reactor;
-    struct rd_out *out = &r->out;
-
-    if (out->size - out->len < r->protocol->busy_len) {
-        rd_conn_flush(conn, NULL, 0, NULL);
-    }
-    memcpy(out->buf + out->len, r->protocol->busy, r->protocol->busy_len);
-    out->len += r->protocol->busy_len;
-    rd_count(&r->counters->rejected, 1);
-    rd_conn_end(conn, RD_CLOSE_NO_MEMORY, 1);
-}
-
 /* Offers input to the protocol, keeps the rest, sends what was answered. */
 static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
 {
@@ -135,7 +120,7 @@ static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
         if (conn->flags & RD_CONN_ENDING) {
             conn->flags |= RD_CONN_UNREAD;
         } else if (conn_keep(conn, r->in + used, len - used) != 0) {
-            conn_refuse(conn);
+            rd_conn_refuse(conn);
         }
     }
     rd_conn_flush(conn, NULL, 0, NULL);

@@ -100,6 +100,8 @@ void rd_conn_open(struct rd_reactor *reactor, int fd,
  * a chain (NULL: none; emptied); what the kernel does not take is kept. */
 void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
                    struct rd_chain *chain);
+/* Ends it with the protocol's `busy`: there is no memory for the rest. */
+void rd_conn_refuse(struct rd_conn *conn);
 /* Sends once of what was kept. */
 void rd_conn_send_kept(struct rd_conn *conn);
 /* No more input; closes when the output is taken. `unread`: the peer may still

@@ -4,6 +4,7 @@
 #include "net/conn.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "net/reactor.h"
@@ -127,4 +128,18 @@ void rd_conn_send_kept(struct rd_conn *conn)
     rd_count(&r->counters->sent_bytes, (uint64_t)n);
     rd_chain_consume(&conn->out, &r->chunks, RD_MEM_OUTPUT, (size_t)n);
     conn->since = r->tick_now;
+}
+
+void rd_conn_refuse(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    struct rd_out *out = &r->out;
+
+    if (out->size - out->len < r->protocol->busy_len) {
+        rd_conn_flush(conn, NULL, 0, NULL);
+    }
+    memcpy(out->buf + out->len, r->protocol->busy, r->protocol->busy_len);
+    out->len += r->protocol->busy_len;
+    rd_count(&r->counters->rejected, 1);
+    rd_conn_end(conn, RD_CLOSE_NO_MEMORY, 1);
 }

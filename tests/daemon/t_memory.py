@@ -10,7 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from rdtest import (GET, Daemon, answers, at_rest,  # noqa: E402
+from rdtest import (GET, ONCE, Daemon, answers, at_rest,  # noqa: E402
                     eventually, fetch, finish, full, raise_files, request,
                     run_groups, sanitized, slow)
 from swarm import Swarm, address  # noqa: E402
