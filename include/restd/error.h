@@ -26,9 +26,9 @@
 RESTD_BEGIN_DECLS
 
 enum restd_error_code {
-#define X(name, value, text) name = value,
-    RESTD_ERROR_MAP(X)
-#undef X
+#define RESTD_X_(name, value, text) name = value,
+    RESTD_ERROR_MAP(RESTD_X_)
+#undef RESTD_X_
         RESTD_OK = 0
 };
 

@@ -28,9 +28,9 @@ RESTD_BEGIN_DECLS
 
 enum restd_method {
     RESTD_UNKNOWN = 0,
-#define X(name) RESTD_##name,
-    RESTD_METHOD_MAP(X)
-#undef X
+#define RESTD_X_(name) RESTD_##name,
+    RESTD_METHOD_MAP(RESTD_X_)
+#undef RESTD_X_
         RESTD_METHODS_N
 };
 

@@ -65,8 +65,17 @@ struct restd_options {
     void *log_data;                   /* passed to log */
 };
 
-/** Fills in the defaults. [any thread] */
-RESTD_API void restd_options_init(struct restd_options *options);
+/** Fills in the defaults of the first `size` bytes; for restd_options_init().
+ * [any thread] */
+RESTD_API void restd_options_init_size(struct restd_options *options,
+                                       size_t size);
+
+/** Fills in the defaults. Inline, so that it knows the size that the caller
+ * was built with. [any thread] */
+static inline void restd_options_init(struct restd_options *options)
+{
+    restd_options_init_size(options, sizeof(*options));
+}
 
 /**
  * Sets one option by name from text, as `restdaemon -o key=value` does. Sizes

@@ -84,6 +84,14 @@ RESTD_API void restd_server_counters(const struct restd_server *server,
 RESTD_API RESTD_MUST_CHECK int
 restd_server_loop_stats(const struct restd_server *server, unsigned index,
                         struct restd_loop_stats *stats);
+/** State of the server. [any thread] */
+RESTD_API enum restd_state
+restd_server_state(const struct restd_server *server);
+/** Connections closed for reason number `index`, from 0, and its name (static
+ * memory); RESTD_ENOENT behind the last. [any thread] */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_closed_by(const struct restd_server *server, unsigned index,
+                       const char **name, uint64_t *count);
 /** Reads the memory ledger. [any thread] */
 RESTD_API void restd_server_memory(const struct restd_server *server,
                                    struct restd_memory *memory);

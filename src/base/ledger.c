@@ -173,8 +173,15 @@ void rd_ledger_trim(struct rd_ledger *ledger)
 {
     uint64_t spare = ledger->quota - ledger->used;
 
-    ledger->quota = ledger->used;
-    budget_give(ledger->budget, spare);
+    if (spare > 0) {
+        ledger->quota = ledger->used;
+        budget_give(ledger->budget, spare);
+    } else {
+        budget_set_level(
+            ledger->budget,
+            atomic_load_explicit(&ledger->budget->taken, memory_order_relaxed),
+            0);
+    }
 }
 
 void rd_ledger_move(struct rd_ledger *ledger, enum rd_mem_owner from,

@@ -7,6 +7,7 @@
 #ifndef RD_BASE_LEDGER_H
 #define RD_BASE_LEDGER_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,10 +41,12 @@ enum rd_mem_level {
 
 /* Owner: the server. Lifetime: longer than its ledgers. Thread: [any]. */
 struct rd_budget {
-    uint64_t limit, block;
-    _Atomic uint64_t taken; /* quota handed out, at least what is used */
+    alignas(64) uint64_t limit;
+    uint64_t block;
+    _Atomic int level; /* enum rd_mem_level; each request reads it */
+    /* Quota handed out, at least what is used. */
+    alignas(64) _Atomic uint64_t taken;
     _Atomic uint64_t peak;
-    _Atomic int level; /* enum rd_mem_level */
 };
 
 /* Owner: a loop, or the server for what exists before the loops.
@@ -66,7 +69,8 @@ void rd_ledger_init(struct rd_ledger *ledger, struct rd_budget *budget);
 void rd_ledger_fini(struct rd_ledger *ledger);
 
 /* Charges before the allocation. 0, or RESTD_ENOMEM when the budget has no
- * room: nothing is charged then, and the level is RD_LEVEL_FULL. */
+ * room: nothing is charged then, and the level is RD_LEVEL_FULL, unless the
+ * charge is larger than the whole budget. */
 int rd_ledger_charge(struct rd_ledger *ledger, enum rd_mem_owner owner,
                      size_t bytes);
 void rd_ledger_release(struct rd_ledger *ledger, enum rd_mem_owner owner,

@@ -49,11 +49,6 @@ void *rd_mem_alloc(size_t size)
     return call_fails() ? NULL : calloc(1, size != 0 ? size : 1);
 }
 
-void *rd_mem_realloc(void *ptr, size_t size)
-{
-    return call_fails() ? NULL : realloc(ptr, size != 0 ? size : 1);
-}
-
 char *rd_mem_strdup(const char *str)
 {
     size_t size = strlen(str) + 1;

@@ -9,7 +9,6 @@
 
 /* Zeroed memory, or NULL. */
 void *rd_mem_alloc(size_t size);
-void *rd_mem_realloc(void *ptr, size_t size);
 char *rd_mem_strdup(const char *str);
 void rd_mem_free(void *ptr);
 

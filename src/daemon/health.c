@@ -8,6 +8,9 @@
 int rd_health_alive(const struct restd_server *server)
 {
     struct restd_loop_stats loop;
+    if (restd_server_state(server) >= RESTD_DRAINING) {
+        return 1; /* a loop that has ended answers no beats */
+    }
     for (unsigned i = 0; restd_server_loop_stats(server, i, &loop) == 0; i++) {
         if (loop.beat_age_ms >= RD_HEALTH_STUCK_MS) {
             return 0;

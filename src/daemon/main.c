@@ -124,7 +124,6 @@ static void on_signal(const struct rd_builtin *builtin, uint32_t number,
         *stopping = 1;
         restd_server_log(builtin->server, RESTD_LOG_NOTICE,
                          "%s: draining, once more stops at once", name);
-        rd_status_drain(builtin->status);
         restd_server_drain(builtin->server);
     } else {
         restd_server_log(builtin->server, RESTD_LOG_NOTICE,

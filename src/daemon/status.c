@@ -45,7 +45,7 @@ struct status_loop {
     uint64_t turn;       /* the turn of `body` */
     uint64_t generation; /* of the fragments in head and tail */
     int64_t second;      /* of the time in head */
-    int draining;        /* as head has it */
+    int state;           /* as head has it */
     unsigned head_len, tail_len, body_len;
     char head[320]; /* up to the seconds of the time and the point */
     char tail[320]; /* from per_second to the newline */
@@ -57,7 +57,6 @@ struct rd_status {
     struct rd_status_facts facts;
     struct restd_server *server;
     struct restd_timer *timer;
-    _Atomic int draining;
     struct restd_fields *fields;
     unsigned middle_len;
     char middle[96]; /* from pid to connections.active */
@@ -125,13 +124,16 @@ static char *put_number(char *to, uint64_t value)
 
 /* Renews what changes once a second at most: head and tail. */
 static void loop_refresh(const struct rd_status *status, struct status_loop *l,
-                         int64_t second, int draining)
+                         int64_t second, enum restd_state state)
 {
     char time[40];
     struct restd_json json;
-    long len = rd_publish_read(&status->summary, l->fragments,
-                               sizeof l->fragments, &l->generation);
-    (void)len; /* lapped: the fragments of before are good for a turn */
+    char fragments[sizeof l->fragments];
+    long len = rd_publish_read(&status->summary, fragments, sizeof fragments,
+                               &l->generation);
+    if (len >= 0) { /* else lapped: those of before are good for a turn */
+        memcpy(l->fragments, fragments, (size_t)len + 1);
+    }
     const char *word = l->fragments;
     const char *host = word + strlen(word) + 1;
     const char *tail = host + strlen(host) + 1;
@@ -140,14 +142,14 @@ static void loop_refresh(const struct rd_status *status, struct status_loop *l,
     restd_json_time(&json, second * 1000);
     len = restd_json_finish(&json);
     l->second = second;
-    l->draining = draining;
+    l->state = (int)state;
     /* The time is cut before "000Z" and its quote, of its 26 bytes. */
     l->head_len = (unsigned)snprintf(
         l->head, sizeof l->head,
         "{\"status\":\"%s\",\"state\":\"%s\",\"service\":\"restdaemon\","
         "\"version\":\"%s\",\"host\":%s,\"time\":%.*s",
-        word, restd_state_name(draining ? RESTD_DRAINING : RESTD_RUNNING),
-        restd_version(), host, len > 5 ? (int)len - 5 : 0, time);
+        word, restd_state_name(state), restd_version(), host,
+        len > 5 ? (int)len - 5 : 0, time);
     l->tail_len = (unsigned)snprintf(l->tail, sizeof l->tail, ",%s\n", tail);
 }
 
@@ -155,14 +157,13 @@ static void loop_render(const struct rd_status *status, struct status_loop *l)
 {
     struct restd_counters c;
     struct timespec now, mono;
-    int draining =
-        atomic_load_explicit(&status->draining, memory_order_relaxed);
+    enum restd_state state = restd_server_state(status->server);
     clock_gettime(CLOCK_REALTIME, &now);
     clock_gettime(CLOCK_MONOTONIC_COARSE, &mono);
     restd_server_counters(status->server, &c);
-    if (l->second != now.tv_sec || l->draining != draining ||
+    if (l->second != now.tv_sec || l->state != (int)state ||
         l->generation != rd_publish_generation(&status->summary)) {
-        loop_refresh(status, l, now.tv_sec, draining);
+        loop_refresh(status, l, now.tv_sec, state);
     }
     uint64_t mono_ms =
         (uint64_t)mono.tv_sec * 1000 + (uint64_t)mono.tv_nsec / 1000000;
@@ -339,9 +340,4 @@ void rd_status_free(struct rd_status *status)
         rd_host_fini(&status->host);
         munmap(status, status->map_size);
     }
-}
-
-void rd_status_drain(struct rd_status *status)
-{
-    atomic_store_explicit(&status->draining, 1, memory_order_relaxed);
 }

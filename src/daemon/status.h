@@ -22,9 +22,6 @@ int rd_status_new(struct restd_server *server, uint32_t backlog, int is_public,
                   struct rd_status **status, struct restd_error *error);
 void rd_status_free(struct rd_status *status);
 
-/* From now on the state is "draining". [any] */
-void rd_status_drain(struct rd_status *status);
-
 /* The handler; `data` is the struct rd_status. [loop] */
 restd_handler_fn rd_status_handle;
 

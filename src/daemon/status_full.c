@@ -60,7 +60,21 @@ static void put_memory(struct restd_json *json,
     put_end(json);
 }
 
+static void put_closed_by(struct restd_json *json,
+                          const struct restd_server *server)
+{
+    const char *name;
+    uint64_t count;
+    put_object(json, "closed_by");
+    for (unsigned i = 0; restd_server_closed_by(server, i, &name, &count) == 0;
+         i++) {
+        put_uint(json, name, count);
+    }
+    put_end(json);
+}
+
 static void put_traffic(struct restd_json *json,
+                        const struct restd_server *server,
                         const struct restd_stats *stats)
 {
     static const char *const windows[] = {"1s", "10s", "60s"};
@@ -77,6 +91,7 @@ static void put_traffic(struct restd_json *json,
     put_uint(json, "writing", c->writing);
     put_uint(json, "idle", c->idle);
     put_uint(json, "limit", stats->connections_max);
+    put_closed_by(json, server);
     put_end(json);
     put_object(json, "requests");
     put_uint(json, "total", c->requests);
@@ -170,7 +185,7 @@ static void put_daemon(struct restd_json *json,
     put_listeners(json, facts);
     put_memory(json, facts, memory);
     restd_json_raw(json, cpu, strlen(cpu));
-    put_traffic(json, stats);
+    put_traffic(json, facts->server, stats);
     put_latency(json, stats);
     restd_json_key(json, "workers");
     restd_json_array_begin(json);

@@ -75,7 +75,7 @@ void rd_h1_fini(struct rd_h1 *h1)
     rd_page_free(h1->path, o->target_max_bytes);
     rd_page_free(h1->fields, RD_FIELDS_MAX);
     rd_page_free(h1->head.fields, fields_bytes(o));
-    rd_page_free(h1->body, o->body_buffered_max_bytes);
+    rd_h1_trim(h1);
 }
 
 void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
@@ -85,8 +85,7 @@ void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
     struct restd_request *request = &h1->request;
     const struct rd_route *route = h1->match.route;
 
-    rd_h1_begin(h1, conn);
-    if (rd_conn_is_closed(conn)) {
+    if (rd_h1_begin(h1, conn) != 0) {
         return;
     }
     request->head = &h1->head;
@@ -297,6 +296,11 @@ static void sent(struct rd_conn *conn)
     }
 }
 
+static void trim(struct rd_reactor *reactor)
+{
+    rd_h1_trim(reactor->protocol_data);
+}
+
 static void closed(struct rd_conn *conn)
 {
     if (conn->request) {
@@ -321,6 +325,7 @@ const struct rd_protocol rd_h1_protocol = {
     .timeout = timeout,
     .sent = sent,
     .closed = closed,
+    .trim = trim,
     .busy = busy,
     .busy_len = sizeof(busy) - 1,
 };

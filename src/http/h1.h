@@ -46,7 +46,7 @@ struct rd_h1 {
     char date[RD_DATE_LINE_LEN];
     char *path;   /* decoded segments, target_max bytes */
     char *fields; /* response fields, RD_FIELDS_MAX bytes */
-    char *body;   /* whole contents, body_buffered_max bytes; on demand */
+    char *body;   /* whole contents, rd_h1_body_max() bytes; on demand */
     struct rd_h1_pending *pending;
     uint64_t reserved; /* sum over `pending` */
 };
@@ -81,9 +81,9 @@ void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
 /* 1 if the connection stays after the reply to the request in h1->head, by
  * RFC 9112 9.3 and the state of the server. */
 int rd_h1_keeps_alive(const struct rd_h1 *h1);
-/* Makes room in the scratch and begins an empty h1->response. The connection
- * may be closed then, if it had to be flushed. */
-void rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn);
+/* Makes room in the scratch and begins an empty h1->response. 0, or
+ * RESTD_ECLOSED if the connection had to be flushed for it and has gone. */
+RESTD_MUST_CHECK int rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn);
 /* Writes h1->response; `close`: it says so. */
 void rd_h1_write(struct rd_h1 *h1, struct rd_conn *conn, int close);
 /* Answers an OPTIONS that no route serves, RFC 9110 9.3.7. */
@@ -101,6 +101,8 @@ size_t rd_h1_suspend(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
  * Returns how much was used. */
 size_t rd_h1_body_input(struct rd_h1 *h1, struct rd_conn *conn, char *data,
                         size_t len);
+/* Gives the scratch for whole contents back. */
+void rd_h1_trim(struct rd_h1 *h1);
 uint32_t rd_h1_body_deadline(const struct rd_h1 *h1,
                              const struct rd_h1_pending *pending);
 /* Makes a suspended request's head the current one: other connections' heads

@@ -20,21 +20,54 @@ static char *pending_base(struct rd_h1_pending *p)
     return (char *)(p->head.fields + p->head.fields_n);
 }
 
+/* Not from the heap: what is freed there below its top stays resident, and the
+ * ledger would know nothing of it. Common heads fit a chunk. */
+static void *pending_alloc(struct rd_reactor *r, size_t bytes)
+{
+    void *p;
+
+    if (bytes <= RD_CHUNK_BYTES) {
+        p = rd_slab_take(&r->chunks.slab);
+        if (p) {
+            rd_ledger_move(&r->ledger, RD_MEM_POOL, RD_MEM_REQUESTS,
+                           RD_CHUNK_BYTES);
+        }
+        return p;
+    }
+    bytes = rd_page_round(bytes);
+    if (rd_ledger_charge(&r->ledger, RD_MEM_REQUESTS, bytes) != 0) {
+        return NULL;
+    }
+    p = rd_page_alloc(bytes);
+    if (!p) {
+        rd_ledger_release(&r->ledger, RD_MEM_REQUESTS, bytes);
+    }
+    return p;
+}
+
+static void pending_dealloc(struct rd_reactor *r, void *p, size_t bytes)
+{
+    if (bytes <= RD_CHUNK_BYTES) {
+        rd_ledger_move(&r->ledger, RD_MEM_REQUESTS, RD_MEM_POOL,
+                       RD_CHUNK_BYTES);
+        rd_slab_give(&r->chunks.slab, p);
+    } else {
+        rd_page_free(p, bytes);
+        rd_ledger_release(&r->ledger, RD_MEM_REQUESTS, rd_page_round(bytes));
+    }
+}
+
 static struct rd_h1_pending *pending_new(struct rd_h1 *h1, struct rd_conn *conn,
                                          const char *base, size_t head_len)
 {
     size_t fields = h1->head.fields_n * sizeof(struct rd_h1_field);
     size_t bytes = sizeof(struct rd_h1_pending) + fields + head_len;
-    struct rd_ledger *ledger = &h1->reactor->ledger;
+    struct rd_h1_pending *p = pending_alloc(h1->reactor, bytes);
 
-    if (rd_ledger_charge(ledger, RD_MEM_REQUESTS, bytes) != 0) {
-        return NULL;
-    }
-    struct rd_h1_pending *p = rd_mem_alloc(bytes);
     if (!p) {
-        rd_ledger_release(ledger, RD_MEM_REQUESTS, bytes);
         return NULL;
     }
+    memset(p, 0, sizeof(*p));
     p->bytes = bytes;
     p->conn = conn;
     p->head = h1->head;
@@ -67,8 +100,7 @@ static void pending_detach(struct rd_h1 *h1, struct rd_h1_pending *p)
 static void pending_release(struct rd_h1 *h1, struct rd_h1_pending *p)
 {
     rd_chain_clear(&p->body, &h1->reactor->chunks, RD_MEM_BODIES);
-    rd_ledger_release(&h1->reactor->ledger, RD_MEM_REQUESTS, p->bytes);
-    rd_mem_free(p);
+    pending_dealloc(h1->reactor, p, p->bytes);
 }
 
 void rd_h1_pending_free(struct rd_h1 *h1, struct rd_h1_pending *p)
@@ -94,7 +126,8 @@ static int reserve(struct rd_h1 *h1, struct rd_h1_pending *p, uint64_t len)
     if (h1->reserved + len > all) {
         return -1;
     }
-    if (h1->reserved + len > of_one) {
+    /* All peers of a unix socket are the same host: ours. */
+    if (p->conn->peer.family != RD_UNIX && h1->reserved + len > of_one) {
         for (const struct rd_h1_pending *q = h1->pending; q; q = q->next) {
             if (rd_addr_same_host(&q->conn->peer, &p->conn->peer)) {
                 of_peer += q->reserved;
@@ -136,7 +169,7 @@ static size_t refuse_body(struct rd_h1 *h1, struct rd_conn *conn, int status,
 static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
                   struct restd_slice *body)
 {
-    size_t size = h1->options->body_buffered_max_bytes;
+    size_t size = (size_t)rd_h1_body_max(h1);
 
     *body = rd_slice("", 0);
     if (chain->len == 0) {
@@ -181,6 +214,18 @@ static void complete(struct rd_h1 *h1, struct rd_conn *conn)
         rd_h1_handle(h1, conn, pending_base(p), body);
     }
     pending_release(h1, p);
+}
+
+void rd_h1_trim(struct rd_h1 *h1)
+{
+    size_t size = (size_t)rd_h1_body_max(h1);
+
+    if (h1->body) {
+        rd_page_free(h1->body, size);
+        rd_ledger_release(&h1->reactor->ledger, RD_MEM_SCRATCH,
+                          rd_page_round(size));
+        h1->body = NULL;
+    }
 }
 
 /* Appends content. 0, or the status that refuses it. `announced`: what the

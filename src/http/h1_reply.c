@@ -92,16 +92,20 @@ void rd_h1_write(struct rd_h1 *h1, struct rd_conn *conn, int close)
 }
 
 /* Makes room in the scratch and begins an empty response. */
-void rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn)
+int rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn)
 {
     struct rd_out *out = &h1->reactor->out;
 
     if (out->size - out->len < RD_RESPONSE_HEAD_MAX + STAGE_MIN) {
         rd_conn_flush(conn, NULL, 0, NULL);
+        if (rd_conn_is_closed(conn)) {
+            return RESTD_ECLOSED;
+        }
     }
     char *stage = out->buf + out->len + RD_RESPONSE_HEAD_MAX;
     rd_response_init(&h1->response, &h1->reactor->chunks, h1->fields, stage,
                      (size_t)(out->buf + out->size - stage));
+    return 0;
 }
 
 void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
@@ -109,7 +113,9 @@ void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
 {
     int close = unread || !rd_h1_keeps_alive(h1);
 
-    rd_h1_begin(h1, conn);
+    if (rd_h1_begin(h1, conn) != 0) {
+        return;
+    }
     (void)restd_response_problem(&h1->response, status, detail);
     if (status == 503) {
         (void)restd_response_header(&h1->response, "Retry-After", "1");
@@ -134,7 +140,9 @@ void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn,
     char allow[RD_ALLOW_MAX];
     int close = unread || !rd_h1_keeps_alive(h1);
 
-    rd_h1_begin(h1, conn);
+    if (rd_h1_begin(h1, conn) != 0) {
+        return;
+    }
     (void)rd_router_allow_text(h1->router, allowed, allow, sizeof(allow));
     (void)restd_response_status(&h1->response, 204);
     (void)restd_response_header(&h1->response, "Allow", allow);

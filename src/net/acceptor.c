@@ -55,7 +55,6 @@ static void episode_begin(struct rd_acceptor *a, int saved_errno)
 {
     if (a->starved_ns == 0) {
         a->starved_ns = rd_clock_ns();
-        a->starved_n = 0;
         rd_log(a->log, RESTD_LOG_WARNING,
                "cannot accept: %s; idle connections are closed, others wait",
                strerror(saved_errno));
@@ -76,6 +75,13 @@ static uint64_t active(const struct rd_acceptor *a, unsigned i)
     return a->dealt[i] - rd_counter(&a->reactors[i]->counters->closed);
 }
 
+/* A loop's part of the connection limit; the first ones take what is left. */
+static uint64_t share(const struct rd_acceptor *a, unsigned i)
+{
+    uint32_t max = a->options->connections_max;
+    return max / a->reactors_n + (i < max % a->reactors_n);
+}
+
 static int is_stuck(const struct rd_reactor *r, uint64_t now_ns)
 {
     uint64_t start =
@@ -87,8 +93,6 @@ static int is_stuck(const struct rd_reactor *r, uint64_t now_ns)
  * the limit. */
 static int pick(struct rd_acceptor *a, uint64_t now_ns, uint8_t *over)
 {
-    uint64_t share =
-        (a->options->connections_max + a->reactors_n - 1) / a->reactors_n;
     int fallback = -1;
     int stuck = -1;
 
@@ -97,7 +101,7 @@ static int pick(struct rd_acceptor *a, uint64_t now_ns, uint8_t *over)
         if (rd_inbox_room(&a->reactors[i]->inbox) == 0) {
             continue;
         }
-        if (active(a, i) >= share) {
+        if (active(a, i) >= share(a, i)) {
             /* One with an idle connection can make room. */
             if (fallback < 0 ||
                 rd_counter(
@@ -165,15 +169,14 @@ static unsigned most_idle(const struct rd_acceptor *a)
 }
 
 /* Takes one connection off the queue by means of the spare descriptor; its
- * loop closes an idle one for it, or says why it cannot. */
-static void accept_starved(struct rd_acceptor *a,
-                           const struct rd_listener *listener, int saved_errno,
-                           uint64_t *woken)
+ * loop closes an idle one for it, or says why it cannot. 0 if none waits. */
+static int accept_starved(struct rd_acceptor *a,
+                          const struct rd_listener *listener, int saved_errno,
+                          uint64_t *woken)
 {
     struct rd_handover entry = {.over = 1};
     unsigned i = most_idle(a);
 
-    episode_begin(a, saved_errno);
     if (a->spare >= 0 && (saved_errno == EMFILE || saved_errno == ENFILE) &&
         rd_inbox_room(&a->reactors[i]->inbox) > 0) {
         close(a->spare);
@@ -181,9 +184,13 @@ static void accept_starved(struct rd_acceptor *a,
         if (take(a, listener, &entry) == 0) {
             a->starved_n++;
             deal(a, i, &entry, woken);
+        } else if ((a->spare = spare_open()) >= 0) {
+            return 0; /* nobody waits: it was the last descriptor, no more */
         }
     }
+    episode_begin(a, saved_errno);
     pause_accepting(a);
+    return 1;
 }
 
 enum accepted { ACCEPTED, QUEUE_EMPTY, BLOCKED };
@@ -208,8 +215,7 @@ static enum accepted accept_one(struct rd_acceptor *a,
     case ENFILE:
     case ENOBUFS:
     case ENOMEM:
-        accept_starved(a, listener, rc, woken);
-        return BLOCKED;
+        return accept_starved(a, listener, rc, woken) ? BLOCKED : QUEUE_EMPTY;
     case EAGAIN:
         if (a->starved_ns != 0) {
             episode_end(a);
@@ -368,6 +374,7 @@ void rd_acceptor_fini(struct rd_acceptor *a)
 
 void rd_acceptor_add(struct rd_acceptor *a, struct rd_reactor *reactor)
 {
+    RD_ASSERT(a->reactors_n < RD_REACTORS_MAX);
     a->reactors[a->reactors_n++] = reactor;
 }
 

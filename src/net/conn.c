@@ -21,16 +21,6 @@
 
 static void conn_settle(struct rd_conn *conn);
 
-const char *rd_close_reason_text(enum rd_close_reason reason)
-{
-    static const char *const texts[] = {
-#define X(name, text) text,
-        RD_CLOSE_REASONS(X)
-#undef X
-    };
-    return texts[reason];
-}
-
 static void conn_set_state(struct rd_conn *conn, enum rd_conn_state state)
 {
     _Atomic uint64_t *gauges = conn->reactor->counters->states;
@@ -89,7 +79,10 @@ void rd_conn_pause(struct rd_conn *conn)
 
 void rd_conn_touch(struct rd_conn *conn)
 {
-    conn->since = conn->reactor->tick_now;
+    /* In WRITING it is the peer's progress that counts. */
+    if (conn->out.len == 0) {
+        conn->since = conn->reactor->tick_now;
+    }
     conn->start_ns = 0;
     conn->flags |= RD_CONN_USED;
 }
@@ -370,6 +363,16 @@ void rd_conn_expire(struct rd_conn *conn)
         break;
     }
     conn_settle(conn);
+}
+
+int rd_conn_sacrifice(struct rd_conn *conn, enum rd_close_reason reason)
+{
+    if (conn_read(conn)) {
+        conn_settle(conn);
+        return rd_conn_is_closed(conn);
+    }
+    rd_conn_close(conn, reason);
+    return 1;
 }
 
 void rd_conn_open(struct rd_reactor *r, int fd, const struct rd_addr *peer,

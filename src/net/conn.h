@@ -46,6 +46,8 @@ struct rd_protocol {
     void (*sent)(struct rd_conn *conn);
     /* The connection is closed: give up conn->request. */
     void (*closed)(struct rd_conn *conn);
+    /* Memory is short: give back what can be had again. Between requests. */
+    void (*trim)(struct rd_reactor *reactor);
     /* Sent to those who find no room. */
     const char *busy;
     size_t busy_len;
@@ -120,9 +122,10 @@ static inline int rd_conn_is_closed(const struct rd_conn *conn)
 
 /* Expiry of conn->timer, called by the reactor. */
 void rd_conn_expire(struct rd_conn *conn);
+/* Closes an idle one for another's sake, unless a request of its has reached
+ * the kernel: that is served. 1 if it was closed. */
+int rd_conn_sacrifice(struct rd_conn *conn, enum rd_close_reason reason);
 /* Recomputes the deadline, after the rules have changed (drain). */
 void rd_conn_set_deadline(struct rd_conn *conn);
-
-const char *rd_close_reason_text(enum rd_close_reason reason);
 
 #endif

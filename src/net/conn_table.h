@@ -3,22 +3,22 @@
 #ifndef RD_NET_CONN_TABLE_H
 #define RD_NET_CONN_TABLE_H
 
-/* X(NAME, text) */
+/* X(NAME, name in /status, text) */
 #define RD_CLOSE_REASONS(X)                                                    \
-    X(DONE, "reply said close")                                                \
-    X(PEER, "peer closed")                                                     \
-    X(RESET, "peer reset")                                                     \
-    X(ABORTED, "peer left within a request")                                   \
-    X(REFUSED, "request refused")                                              \
-    X(KEEPALIVE, "idle for too long")                                          \
-    X(SILENT, "no request came")                                               \
-    X(READ_TIMEOUT, "request came too slowly")                                 \
-    X(WRITE_TIMEOUT, "reply was not taken")                                    \
-    X(LIMIT, "oldest idle, connection limit")                                  \
-    X(PRESSURE, "oldest idle, memory pressure")                                \
-    X(NO_MEMORY, "no memory")                                                  \
-    X(DRAIN, "draining")                                                       \
-    X(STOP, "stopped")
+    X(DONE, "done", "reply said close")                                        \
+    X(PEER, "peer", "peer closed")                                             \
+    X(RESET, "reset", "peer reset")                                            \
+    X(ABORTED, "aborted", "peer left within a request")                        \
+    X(REFUSED, "refused", "request refused")                                   \
+    X(KEEPALIVE, "keepalive_timeout", "idle for too long")                     \
+    X(SILENT, "silent", "no request came")                                     \
+    X(READ_TIMEOUT, "read_timeout", "request came too slowly")                 \
+    X(WRITE_TIMEOUT, "write_timeout", "reply was not taken")                   \
+    X(LIMIT, "connection_limit", "oldest idle, connection limit")              \
+    X(PRESSURE, "memory_pressure", "oldest idle, memory pressure")             \
+    X(NO_MEMORY, "no_memory", "no memory")                                     \
+    X(DRAIN, "drain", "draining")                                              \
+    X(STOP, "stop", "stopped")
 
 /* X(NAME, name): what a connection waits for. */
 #define RD_CONN_STATES(X)                                                      \
@@ -30,7 +30,7 @@
     X(CLOSED, "closed")         /* the end of the turn */
 
 enum rd_close_reason {
-#define X(name, text) RD_CLOSE_##name,
+#define X(name, word, text) RD_CLOSE_##name,
     RD_CLOSE_REASONS(X)
 #undef X
         RD_CLOSE_REASONS_N
@@ -42,5 +42,9 @@ enum rd_conn_state {
 #undef X
         RD_CONN_STATES_N
 };
+
+/* For the log, and for /status. */
+const char *rd_close_reason_text(enum rd_close_reason reason);
+const char *rd_close_reason_name(enum rd_close_reason reason);
 
 #endif

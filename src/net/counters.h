@@ -14,11 +14,13 @@
 #include "net/conn_table.h"
 
 struct rd_counters {
+    /* Once per connection; the acceptor reads them for each accept. */
     alignas(64) _Atomic uint64_t accepted;
     _Atomic uint64_t closed;
     _Atomic uint64_t rejected;
     _Atomic uint64_t timed_out;
-    _Atomic uint64_t requests;
+    /* Once per request. */
+    alignas(64) _Atomic uint64_t requests;
     _Atomic uint64_t requests_pending; /* that outlive their turn */
     _Atomic uint64_t handling; /* 1 + state of the one in its handler, or 0 */
     _Atomic uint64_t responses[5]; /* by class, 1xx first */
@@ -26,7 +28,7 @@ struct rd_counters {
     _Atomic uint64_t aborted;
     _Atomic uint64_t received_bytes;
     _Atomic uint64_t sent_bytes;
-    _Atomic uint64_t busy_ns;                  /* time not spent waiting */
+    _Atomic uint64_t busy_ns; /* from the poll to the last clock read */
     _Atomic uint64_t states[RD_CONN_STATES_N]; /* connections in each */
     _Atomic uint64_t reasons[RD_CLOSE_REASONS_N];
     struct rd_hist latency;

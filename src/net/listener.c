@@ -53,6 +53,24 @@ static int set_options(int fd, int family, int defer_accept_s)
     return 0;
 }
 
+/* bind(2), once more after a stale unix socket was taken away. -1 and errno. */
+static int bind_replacing(int fd, const struct sockaddr *sa, socklen_t len)
+{
+    const struct sockaddr_un *un = (const void *)sa;
+
+    if (bind(fd, sa, len) == 0) {
+        return 0;
+    }
+    if (errno != EADDRINUSE || sa->sa_family != AF_UNIX) {
+        return -1;
+    }
+    if (!unix_is_stale(un, len) || unlink(un->sun_path) != 0) {
+        errno = EADDRINUSE;
+        return -1;
+    }
+    return bind(fd, sa, len);
+}
+
 int rd_listener_open(struct rd_listener *listener, const char *address,
                      int backlog, int defer_accept_s, struct restd_error *error)
 {
@@ -75,20 +93,15 @@ int rd_listener_open(struct rd_listener *listener, const char *address,
                          address);
         goto fail;
     }
-    if (bind(fd, sa, listener->addr_len) != 0) {
-        const struct sockaddr_un *un = (const void *)sa;
-        int saved = errno;
-        if (saved != EADDRINUSE || sa->sa_family != AF_UNIX ||
-            !unix_is_stale(un, listener->addr_len) ||
-            unlink(un->sun_path) != 0 ||
-            bind(fd, sa, listener->addr_len) != 0) {
-            rc = rd_error_os(error, saved, "cannot listen on %s", address);
-            goto fail;
-        }
-    }
-    if (listen(fd, backlog) != 0) {
+    if (bind_replacing(fd, sa, listener->addr_len) != 0) {
         rc = rd_error_os(error, errno, "cannot listen on %s", address);
         goto fail;
+    }
+    listener->fd = fd;
+    if (listen(fd, backlog) != 0) {
+        rc = rd_error_os(error, errno, "cannot listen on %s", address);
+        rd_listener_close(listener);
+        return rc;
     }
     if (sa->sa_family != AF_UNIX) {
         listener->addr_len = sizeof(listener->addr);
@@ -98,9 +111,9 @@ int rd_listener_open(struct rd_listener *listener, const char *address,
             goto fail;
         }
     }
-    listener->fd = fd;
     return 0;
 fail:
+    listener->fd = -1;
     close(fd);
     return rc;
 }

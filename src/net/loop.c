@@ -61,8 +61,10 @@ static void posts_run(struct restd_loop *loop)
     while (first) {
         struct rd_post *post = first;
         first = post->next;
-        /* Before the call: what is posted from now on must run again. */
-        atomic_store_explicit(&post->queued, 0, memory_order_release);
+        /* Before the call: what is posted from now on must run again. An
+         * exchange, as a plain store could pass the loads of the call: the
+         * poster would find it queued, and the call would not see why. */
+        (void)atomic_exchange_explicit(&post->queued, 0, memory_order_acq_rel);
         post->fn(post);
     }
 }

@@ -22,6 +22,8 @@
 #define READY_BYTES 32u
 /* Idle connections closed per turn under pressure. */
 #define PRESSURE_CLOSE_N 8
+/* Of these, ones that turn out to have a request are served instead. */
+#define SACRIFICE_TRIES 16
 
 RD_STATIC_ASSERT((RD_INBOX_SIZE & (RD_INBOX_SIZE - 1)) == 0, "power of two");
 
@@ -80,12 +82,17 @@ int rd_reactor_close_oldest_idle(struct rd_reactor *r,
     if (rd_counter(&r->counters->states[RD_CONN_IDLE]) == 0) {
         return 0;
     }
-    struct rd_wheel_node *node = rd_wheel_pick(&r->wheel, pick_idle, NULL);
-    if (!node) {
-        return 0;
+    for (int i = 0; i < SACRIFICE_TRIES; i++) {
+        struct rd_wheel_node *node = rd_wheel_pick(&r->wheel, pick_idle, NULL);
+        if (!node) {
+            return 0;
+        }
+        if (rd_conn_sacrifice(RD_CONTAINER_OF(node, struct rd_conn, timer),
+                              reason)) {
+            return 1;
+        }
     }
-    rd_conn_close(RD_CONTAINER_OF(node, struct rd_conn, timer), reason);
-    return 1;
+    return 0;
 }
 
 static void relieve(struct rd_reactor *r)
@@ -101,6 +108,7 @@ static void relieve(struct rd_reactor *r)
         free_dead(r);
     }
     if (level >= RD_LEVEL_TRIM) {
+        r->protocol->trim(r);
         rd_slab_trim(&r->chunks.slab, 0);
         rd_slab_trim(&r->slots, 0);
         rd_ledger_trim(&r->ledger);
@@ -143,6 +151,10 @@ static void before_poll(void *data)
             rd_timer_stop(r->loop, &r->tick);
         }
     }
+#ifdef RD_DEBUG
+    /* A slice that outlives its turn shows. */
+    memset(r->in, 0xdb, r->in_size);
+#endif
     rd_count(&r->counters->busy_ns, r->now_ns - r->turn_ns);
     atomic_store_explicit(&r->turn_start_ns, 0, memory_order_relaxed);
 }
@@ -266,7 +278,6 @@ static uint64_t array_bytes(uint32_t fd_max)
 uint64_t rd_reactor_fixed_bytes(size_t in_size, uint32_t fd_max)
 {
     return rd_page_round(in_size) + RD_OUT_BYTES + array_bytes(fd_max) +
-           rd_page_round(sizeof(struct rd_reactor)) +
            rd_page_round(sizeof(struct rd_counters));
 }
 

@@ -8,6 +8,7 @@
 #ifndef RD_NET_REACTOR_H
 #define RD_NET_REACTOR_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,8 +49,9 @@ struct rd_handover {
 /* Single producer (acceptor), single consumer (loop); the post is the wake-up.
  */
 struct rd_inbox {
-    struct rd_post post;
-    _Atomic uint32_t head, tail; /* head: consumer's, tail: producer's */
+    alignas(64) struct rd_post post;
+    _Atomic uint32_t tail;             /* producer's */
+    alignas(64) _Atomic uint32_t head; /* consumer's */
     struct rd_handover entries[RD_INBOX_SIZE];
 };
 
@@ -85,10 +87,10 @@ struct rd_reactor {
     struct rd_counters *counters;                 /* [any] to read */
     struct rd_inbox inbox;                        /* acceptor and loop */
     struct rd_post beat, drain, stop, accept_end; /* [any] to post */
-    _Atomic uint64_t beat_sent_ns;                /* control writes */
+    alignas(64) _Atomic uint64_t turn_start_ns;   /* 0 while it waits */
+    alignas(64) _Atomic uint64_t beat_sent_ns;    /* control writes */
     _Atomic uint64_t beat_seen_ns;                /* loop writes, any reads */
-    _Atomic uint64_t beat_lag_ns;   /* loop writes, control reads */
-    _Atomic uint64_t turn_start_ns; /* 0 while it waits; acceptor reads */
+    _Atomic uint64_t beat_lag_ns; /* loop writes, control reads */
     _Atomic int tid;
 };
 

@@ -25,6 +25,7 @@ void rd_wheel_init(struct rd_wheel *wheel, uint32_t now)
 {
     wheel->now = now;
     wheel->n = 0;
+    wheel->picked = 0;
     for (uint32_t i = 0; i < RD_WHEEL_SLOTS; i++) {
         list_init(&wheel->slots[i]);
     }
@@ -56,6 +57,9 @@ void rd_wheel_set(struct rd_wheel *wheel, struct rd_wheel_node *node,
         deadline = wheel->now + 1;
     }
     node->deadline = deadline;
+    if (deadline - wheel->now <= wheel->picked) {
+        wheel->picked = deadline - wheel->now - 1;
+    }
     if (node->link.prev) {
         if ((int32_t)(deadline - node->armed) >= 0) {
             return;
@@ -101,6 +105,8 @@ void rd_wheel_advance(struct rd_wheel *wheel, uint32_t now, rd_wheel_fn *fn,
         struct rd_wheel_link list;
         uint32_t tick = ++wheel->now;
 
+        wheel->picked = 0;
+
         slot_detach(wheel, tick, &list);
         while (list.next != &list) {
             struct rd_wheel_node *node = node_of(list.next);
@@ -128,7 +134,8 @@ static int is_deferred(const struct rd_wheel *wheel,
 struct rd_wheel_node *rd_wheel_pick(struct rd_wheel *wheel,
                                     rd_wheel_pick_fn *pick, void *data)
 {
-    for (uint32_t i = 1; i <= RD_WHEEL_SLOTS; i++) {
+    /* Slots found without one are not searched again before the next tick. */
+    for (uint32_t i = wheel->picked + 1; i <= RD_WHEEL_SLOTS; i++) {
         uint32_t tick = wheel->now + i;
         struct rd_wheel_link *slot = &wheel->slots[tick % RD_WHEEL_SLOTS];
         struct rd_wheel_link *at = slot->next;
@@ -143,7 +150,9 @@ struct rd_wheel_node *rd_wheel_pick(struct rd_wheel *wheel,
                 return node;
             }
         }
+        wheel->picked = i;
     }
+    wheel->picked = 0;
     return NULL;
 }
 

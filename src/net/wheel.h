@@ -25,7 +25,8 @@ struct rd_wheel_node {
 };
 
 struct rd_wheel {
-    uint32_t now; /* last tick that was handled */
+    uint32_t now;    /* last tick that was handled */
+    uint32_t picked; /* ticks from now that rd_wheel_pick() has been through */
     uint32_t n;
     struct rd_wheel_link slots[RD_WHEEL_SLOTS]; /* first in, first out */
 };

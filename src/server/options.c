@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "net/reactor.h"
 #include "server/options.h"
 
 #define KIB UINT64_C(1024)
@@ -25,7 +26,7 @@ struct option {
         sizeof(((struct restd_options *)0)->field)
 /* clang-format off */
 static const struct option table[] = {
-    {{"workers", "", 0, 0, 256, "loop threads; 0: the usable CPUs"},
+    {{"workers", "", 0, 0, RD_REACTORS_MAX, "loop threads; 0: the usable CPUs"},
      FIELD(workers)},
     {{"memory_budget", "bytes", 10 * MIB, 2 * MIB, 1024 * 1024 * MIB,
       "private memory of the process"}, FIELD(memory_budget_bytes)},
@@ -44,7 +45,7 @@ static const struct option table[] = {
       "header section; more: 431"}, FIELD(header_max_bytes)},
     {{"header_fields", "", 100, 4, 1000, "field lines; more: 431"},
      FIELD(header_fields_max)},
-    {{"body_max", "bytes", MIB, 0, 1024 * 1024 * MIB, "content; more: 413"},
+    {{"body_max", "bytes", MIB, 0, 1024 * 1024 * MIB, "content; more: 413; what is buffered has its own limit"},
      FIELD(body_max_bytes)},
     {{"body_buffered_max", "bytes", 64 * KIB, 0, 64 * MIB,
       "content held in memory; more: 413"}, FIELD(body_buffered_max_bytes)},
@@ -109,13 +110,16 @@ static uint64_t field_get(const struct restd_options *options,
     return value;
 }
 
-void restd_options_init(struct restd_options *options)
+void restd_options_init_size(struct restd_options *options, size_t size)
 {
-    memset(options, 0, sizeof(*options));
-    options->size = sizeof(*options);
+    struct restd_options all;
+
+    memset(&all, 0, sizeof(all));
     for (size_t i = 0; i < TABLE_N; i++) {
-        field_set(options, &table[i], table[i].info.default_value);
+        field_set(&all, &table[i], table[i].info.default_value);
     }
+    all.size = size < sizeof(all) ? size : sizeof(all);
+    memcpy(options, &all, all.size);
 }
 
 int restd_option_info(unsigned index, struct restd_option_info *info)
@@ -173,7 +177,11 @@ int restd_options_set(struct restd_options *options, const char *key,
     char *end;
 
     for (size_t i = 0; i < TABLE_N && !o; i++) {
-        o = strcmp(table[i].info.name, key) == 0 ? &table[i] : NULL;
+        /* One that the caller's struct has not got is unknown to it. */
+        o = table[i].offset + table[i].bytes <= options->size &&
+                    strcmp(table[i].info.name, key) == 0
+                ? &table[i]
+                : NULL;
     }
     if (!o) {
         return rd_error(error, RESTD_ENOENT, "unknown option \"%s\"", key);

@@ -94,6 +94,9 @@ int rd_plan_make(const struct restd_options *o, struct rd_plan *plan,
                  struct restd_error *error)
 {
     plan->loops_n = o->workers ? o->workers : rd_cpus_usable();
+    if (plan->loops_n > RD_REACTORS_MAX) {
+        plan->loops_n = RD_REACTORS_MAX;
+    }
     plan->in_size = rd_h1_input_bytes(o);
     int rc = plan_fds(o, plan, error);
     if (rc != 0) {
@@ -115,6 +118,16 @@ int rd_plan_make(const struct restd_options *o, struct rd_plan *plan,
                         plan->loops_n, plan->connections_max,
                         (unsigned long long)total,
                         (unsigned long long)o->memory_budget_bytes);
+    }
+    uint64_t bodies = plan->loops_n * o->body_buffered_max_bytes;
+    if (total + bodies > o->memory_budget_bytes) {
+        return rd_error(error, RESTD_EBUDGET,
+                        "%u workers with a body_buffered_max of %u do not fit "
+                        "memory_budget, %llu, beside the %llu bytes that are "
+                        "needed before the first connection",
+                        plan->loops_n, o->body_buffered_max_bytes,
+                        (unsigned long long)o->memory_budget_bytes,
+                        (unsigned long long)total);
     }
     plan->fixed_bytes = threads_fixed(plan, plan->loops_n);
     return 0;

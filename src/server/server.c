@@ -62,25 +62,28 @@ static int make_plan(struct restd_server *s, struct restd_error *error)
 int restd_server_new(const struct restd_options *options,
                      struct restd_server **out, struct restd_error *error)
 {
-    struct restd_options defaults;
+    struct restd_options own;
 
-    if (!options) {
-        restd_options_init(&defaults);
-        options = &defaults;
+    /* A caller built against an older header has fewer fields. */
+    restd_options_init(&own);
+    if (options) {
+        if (options->size < offsetof(struct restd_options, workers) ||
+            options->size > sizeof(own)) {
+            return rd_error(error, RESTD_EINVAL,
+                            "options were not set up by restd_options_init");
+        }
+        memcpy(&own, options, options->size);
+        own.size = sizeof(own);
     }
-    if (options->size != sizeof(*options)) {
-        return rd_error(error, RESTD_EINVAL,
-                        "options were not set up by restd_options_init");
-    }
-    int rc = rd_options_check(options, error);
+    int rc = rd_options_check(&own, error);
     if (rc != 0) {
         return rc;
     }
-    struct restd_server *s = rd_mem_alloc(sizeof(*s));
+    struct restd_server *s = rd_page_alloc(sizeof(*s));
     if (!s) {
         return rd_error(error, RESTD_ENOMEM, "out of memory");
     }
-    s->options = *options;
+    s->options = own;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->stopped, NULL);
     atomic_init(&s->state, RESTD_STARTING);
@@ -123,7 +126,8 @@ static int make_loops(struct restd_server *s, struct restd_error *error)
 {
     const struct rd_plan *plan = &s->plan;
 
-    s->loops = rd_mem_alloc(plan->loops_n * sizeof(*s->loops));
+    /* Pages, because the heap does not align to cache lines. */
+    s->loops = rd_page_alloc(plan->loops_n * sizeof(*s->loops));
     s->sampler = rd_mem_alloc(sizeof(*s->sampler));
     if (!s->loops || !s->sampler) {
         return rd_error(error, RESTD_ENOMEM, "out of memory");
@@ -288,10 +292,20 @@ void restd_server_wait(struct restd_server *s)
     while (!s->finished && s->control_started) {
         pthread_cond_wait(&s->stopped, &s->lock);
     }
-    if (!s->joined) {
-        s->joined = 1;
-        join_threads(s);
+    if (s->joining) {
+        while (!s->joined) {
+            pthread_cond_wait(&s->stopped, &s->lock);
+        }
+        pthread_mutex_unlock(&s->lock);
+        return;
     }
+    s->joining = 1;
+    pthread_mutex_unlock(&s->lock);
+    /* Without the lock: the log's sink may take its time. */
+    join_threads(s);
+    pthread_mutex_lock(&s->lock);
+    s->joined = 1;
+    pthread_cond_broadcast(&s->stopped);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -332,14 +346,14 @@ void restd_server_free(struct restd_server *s)
     rd_loop_free(s->control);
     rd_router_free(s->router);
     rd_log_free(s->log);
-    rd_mem_free(s->loops);
+    rd_page_free(s->loops, s->plan.loops_n * sizeof(*s->loops));
     rd_mem_free(s->sampler);
     if (s->stopped_fd >= 0) {
         close(s->stopped_fd);
     }
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->stopped);
-    rd_mem_free(s);
+    rd_page_free(s, sizeof(*s));
 }
 
 struct restd_loop *restd_server_control(struct restd_server *s)

@@ -106,7 +106,7 @@ struct restd_server {
     int stopped_fd;
     pthread_mutex_t lock;
     pthread_cond_t stopped;
-    int finished, joined; /* [lock: lock] */
+    int finished, joining, joined; /* [lock: lock] */
 };
 
 /* listen.c: RESTD_ESTATE once the server was started. */

@@ -3,6 +3,7 @@
  * into rates and quantiles. Threads: readers any, the sampler [control]. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "server/server.h"
 
@@ -60,6 +61,26 @@ void restd_server_counters(const struct restd_server *s,
     for (unsigned i = 0; i < s->loops_n; i++) {
         add_counters(counters, s->loops[i].reactor.counters);
     }
+}
+
+enum restd_state restd_server_state(const struct restd_server *s)
+{
+    return (enum restd_state)atomic_load_explicit(&s->state,
+                                                  memory_order_relaxed);
+}
+
+int restd_server_closed_by(const struct restd_server *s, unsigned index,
+                           const char **name, uint64_t *count)
+{
+    if (index >= RD_CLOSE_REASONS_N) {
+        return RESTD_ENOENT;
+    }
+    *name = rd_close_reason_name((enum rd_close_reason)index);
+    *count = 0;
+    for (unsigned i = 0; i < s->loops_n; i++) {
+        *count += rd_counter(&s->loops[i].reactor.counters->reasons[index]);
+    }
+    return 0;
 }
 
 /* Word by word, so that a reader that is overtaken reads garbage at worst, and
@@ -147,6 +168,10 @@ int restd_server_loop_stats(const struct restd_server *s, unsigned index,
     stats->p99_seconds = sample.p99_seconds;
     return 0;
 }
+
+RD_STATIC_ASSERT(RD_MEM_OWNERS_N <= sizeof(((struct restd_memory *)0)->owners) /
+                                        sizeof(struct restd_memory_owner),
+                 "owners of struct restd_memory");
 
 void restd_server_memory(const struct restd_server *s,
                          struct restd_memory *memory)

@@ -37,22 +37,8 @@ START_TEST(size_zero_is_no_failure)
 {
     void *p = rd_mem_alloc(0);
     ck_assert_ptr_nonnull(p);
-    p = rd_mem_realloc(p, 0);
-    ck_assert_ptr_nonnull(p);
     rd_mem_free(p);
     rd_mem_free(NULL);
-}
-END_TEST
-
-START_TEST(realloc_keeps_the_content)
-{
-    char *p = rd_mem_realloc(NULL, 4);
-    ck_assert_ptr_nonnull(p);
-    memcpy(p, "abc", 4);
-    p = rd_mem_realloc(p, 100000);
-    ck_assert_ptr_nonnull(p);
-    ck_assert_str_eq(p, "abc");
-    rd_mem_free(p);
 }
 END_TEST
 
@@ -95,7 +81,7 @@ START_TEST(the_nth_call_fails_once)
         void *p[4];
         errno = 0;
         p[0] = rd_mem_alloc(8);
-        p[1] = rd_mem_realloc(NULL, 8);
+        p[1] = rd_mem_alloc(0);
         p[2] = rd_mem_strdup("x");
         p[3] = rd_page_alloc(8);
         ck_assert_int_eq(errno, ENOMEM);
@@ -109,16 +95,6 @@ START_TEST(the_nth_call_fails_once)
         rd_mem_free(p[2]);
         rd_page_free(p[3], 8);
     }
-}
-END_TEST
-
-START_TEST(a_failed_realloc_keeps_the_old_block)
-{
-    char *p = rd_mem_strdup("abc");
-    rd_mem_fail_nth(1);
-    ck_assert_ptr_null(rd_mem_realloc(p, 100));
-    ck_assert_str_eq(p, "abc");
-    rd_mem_free(p);
 }
 END_TEST
 
@@ -182,11 +158,9 @@ int main(void)
     tcase_add_checked_fixture(tc, off, off);
     tcase_add_test(tc, alloc_is_zeroed);
     tcase_add_test(tc, size_zero_is_no_failure);
-    tcase_add_test(tc, realloc_keeps_the_content);
     tcase_add_test(tc, strdup_copies);
     tcase_add_test(tc, pages);
     tcase_add_test(tc, the_nth_call_fails_once);
-    tcase_add_test(tc, a_failed_realloc_keeps_the_old_block);
     tcase_add_test(tc, zero_turns_failing_off);
     tcase_add_test(tc, threads_share_one_failure);
     suite_add_tcase(suite, tc);
