@@ -24,6 +24,7 @@ CLANG_TIDY ?= clang-tidy
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 SBINDIR ?= $(PREFIX)/sbin
+MANDIR ?= $(PREFIX)/share/man
 
 # --- variant ----------------------------------------------------------------
 
@@ -144,7 +145,7 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-5s %s\n' $(1) $(2))
 # --- build ------------------------------------------------------------------
 
 .PHONY: all lib daemon tests FORCE
-OUTPUTS := $(LIB_A) $(LIB_SO) $(B)/restd.pc $(if $(DAEMON_SRC),$(DAEMON))
+OUTPUTS := $(LIB_A) $(LIB_SO) $(B)/librestd.pc $(if $(DAEMON_SRC),$(DAEMON))
 all: $(OUTPUTS)
 lib: $(LIB_A) $(LIB_SO)
 daemon: $(DAEMON)
@@ -214,7 +215,7 @@ $(DAEMON_A): $(filter-out %/main.o,$(DAEMON_OBJ)) $(B)/sources
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
 
-$(B)/restd.pc: $(B)/flags include/restd/version.h
+$(B)/librestd.pc: $(B)/flags include/restd/version.h
 	@printf '%s\n' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
 		'Name: restd' 'Description: embeddable REST server' \
 		'Version: $(VERSION)' 'Libs: -L$${libdir} -lrestd' \
@@ -357,17 +358,20 @@ install: $(OUTPUTS)
 	ln -sf librestd.so.$(VERSION) \
 		'$(DESTDIR)$(LIBDIR)/librestd.so.$(SOVERSION)'
 	ln -sf librestd.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)/librestd.so'
-	install -m 644 $(B)/restd.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/'
+	install -m 644 $(B)/librestd.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/'
 	install -m 644 include/restd/*.h '$(DESTDIR)$(INCLUDEDIR)/restd/'
 	$(if $(DAEMON_SRC),install -m 755 $(DAEMON) '$(DESTDIR)$(SBINDIR)/')
+	install -d '$(DESTDIR)$(MANDIR)/man8'
+	install -m 644 docs/man/restdaemon.8 '$(DESTDIR)$(MANDIR)/man8/'
 
 uninstall:
 	rm -f '$(DESTDIR)$(LIBDIR)'/librestd.a \
 		'$(DESTDIR)$(LIBDIR)'/librestd.so \
 		'$(DESTDIR)$(LIBDIR)'/librestd.so.$(SOVERSION) \
 		'$(DESTDIR)$(LIBDIR)'/librestd.so.$(VERSION) \
-		'$(DESTDIR)$(LIBDIR)'/pkgconfig/restd.pc \
-		'$(DESTDIR)$(SBINDIR)'/restdaemon
+		'$(DESTDIR)$(LIBDIR)'/pkgconfig/librestd.pc \
+		'$(DESTDIR)$(SBINDIR)'/restdaemon \
+		'$(DESTDIR)$(MANDIR)'/man8/restdaemon.8
 	rm -rf '$(DESTDIR)$(INCLUDEDIR)/restd'
 
 dist:
@@ -404,10 +408,9 @@ help:
 #?   BUILD=build        where everything is made
 #?   V=1                shows the commands
 #?   WERROR=1           warnings are errors
-#?   DEBUG=1            magic checks, poison, legal transitions, short reads
+#?   DEBUG=1            dearer assertions, scratch poisoned after each turn
 #?   SAN=thread         or address,undefined ...: -fsanitize, a variant
 #?   COVERAGE=1         a variant for gcov
-#?   TLS=0              without the TLS module
 #?   T=hist             check: test_hist alone; several names are possible
 #?   FUZZ_SECONDS=60    BENCH_ARGS=
 

@@ -14,8 +14,11 @@ have() {
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
-    else
+    elif have sudo; then
         sudo "$@"
+    else
+        echo 'please run this as root, or install sudo' >&2
+        return 1
     fi
 }
 

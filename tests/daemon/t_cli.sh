@@ -238,7 +238,7 @@ fi
 
 # --- options reach the server
 start 1 -c none -l 127.0.0.1:0 -o connections=77 -o header_timeout=3s
-check "-o connections=77" says "$address1" '"limit":77}' \
+check "-o connections=77" says "$address1" '"limit":77,' \
     "/status?detail=full"
 stop
 start 1 -c none -l 127.0.0.1:0 -o target_max=200

@@ -5,7 +5,7 @@
  * no line here:
  *
  *   daemon  tests/daemon/t_*.sh, tests/daemon/t_*.py
- *   wire    tests/wire/run.py, tests/wire/t_*.py
+ *   wire    tests/wire/t_*.py
  *   fuzz    every RD_BUILD/fuzz/fuzz_*, with the corpus of its name
  *   diff    tests/diff/node_diff.js
  *
@@ -224,7 +224,6 @@ int main(void)
     }
     kind_add(DAEMON, top_dir, "tests/daemon/t_*.sh");
     kind_add(DAEMON, top_dir, "tests/daemon/t_*.py");
-    kind_add(WIRE, top_dir, "tests/wire/run.py");
     kind_add(WIRE, top_dir, "tests/wire/t_*.py");
     kind_add(FUZZ, build_dir, "fuzz/fuzz_*");
     kind_add(DIFF, top_dir, "tests/diff/node_diff.js");
