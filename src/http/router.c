@@ -14,9 +14,17 @@
 #include "http/router_tree.h"
 #include "http/uri.h"
 
-static struct rd_router_node *node_new(struct restd_slice text)
+static void *counted_alloc(struct rd_router *router, size_t size)
 {
-    struct rd_router_node *node = rd_mem_alloc(sizeof(*node) + text.len + 1);
+    router->bytes += size;
+    return rd_mem_alloc(size);
+}
+
+static struct rd_router_node *node_new(struct rd_router *router,
+                                       struct restd_slice text)
+{
+    struct rd_router_node *node =
+        counted_alloc(router, sizeof(*node) + text.len + 1);
 
     if (node) {
         memcpy(node->text, text.data, text.len);
@@ -57,7 +65,7 @@ int rd_router_new(struct rd_router **out)
     struct rd_router *router = rd_mem_alloc(sizeof(*router));
 
     if (router) {
-        router->root = node_new(rd_slice("", 0));
+        router->root = node_new(router, rd_slice("", 0));
         for (unsigned i = 1; i < RESTD_METHODS_N; i++) {
             router->methods[i] = restd_method_name((enum restd_method)i);
         }
@@ -152,14 +160,15 @@ static int segment_check(struct restd_slice s, const char *pattern,
     return 0;
 }
 
-static struct rd_router_node *child_for(struct rd_router_node *node,
+static struct rd_router_node *child_for(struct rd_router *router,
+                                        struct rd_router_node *node,
                                         struct restd_slice segment)
 {
     struct rd_router_node **at = &node->children;
 
     if (is_variable(segment)) {
         if (!node->variable) {
-            node->variable = node_new(rd_slice("", 0));
+            node->variable = node_new(router, rd_slice("", 0));
         }
         return node->variable;
     }
@@ -168,7 +177,7 @@ static struct rd_router_node *child_for(struct rd_router_node *node,
             return *at;
         }
     }
-    *at = node_new(segment);
+    *at = node_new(router, segment);
     return *at;
 }
 
@@ -214,7 +223,7 @@ static int pattern_walk(struct rd_router *router, struct rd_route *route,
             return rd_error(error, RESTD_EINVAL,
                             "two segments of one name: \"%s\"", route->pattern);
         }
-        node = child_for(node, s);
+        node = child_for(router, node, s);
         if (!node) {
             return rd_error(error, RESTD_ENOMEM, "out of memory");
         }
@@ -227,7 +236,8 @@ static int fixed_path_add(struct rd_router *router, const char *pattern,
                           const struct rd_router_node *node)
 {
     size_t len = strlen(pattern);
-    struct rd_router_path *path = rd_mem_alloc(sizeof(*path) + len + 1);
+    struct rd_router_path *path =
+        counted_alloc(router, sizeof(*path) + len + 1);
 
     if (!path) {
         return RESTD_ENOMEM;
@@ -278,7 +288,7 @@ int rd_router_add(struct rd_router *router, const char *method,
     if (number < 0) {
         return number;
     }
-    struct rd_route *route = rd_mem_alloc(sizeof(*route));
+    struct rd_route *route = counted_alloc(router, sizeof(*route));
     if (!route || !(route->pattern = rd_mem_strdup(pattern))) {
         rd_mem_free(route);
         return rd_error(error, RESTD_ENOMEM, "out of memory");
@@ -307,7 +317,7 @@ int rd_router_freeze(struct rd_router *router)
     while (size < router->paths_n * 2) {
         size <<= 1;
     }
-    router->table = rd_mem_alloc(size * sizeof(*router->table));
+    router->table = counted_alloc(router, size * sizeof(*router->table));
     if (!router->table) {
         return RESTD_ENOMEM;
     }
@@ -320,6 +330,11 @@ int rd_router_freeze(struct rd_router *router)
         router->table[i] = p;
     }
     return 0;
+}
+
+size_t rd_router_bytes(const struct rd_router *router)
+{
+    return router->bytes;
 }
 
 uint32_t rd_router_allowed(const struct rd_router *router)

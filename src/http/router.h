@@ -51,6 +51,8 @@ unsigned rd_router_method(const struct rd_router *router,
 int rd_router_match(const struct rd_router *router, unsigned method,
                     struct restd_slice path, int plain, char *scratch,
                     struct rd_match *match);
+/* Memory that it holds, for the ledger. */
+size_t rd_router_bytes(const struct rd_router *router);
 /* Methods of all routes, for `OPTIONS *`. */
 uint32_t rd_router_allowed(const struct rd_router *router);
 #define RD_ALLOW_MAX 1024u

@@ -37,6 +37,7 @@ struct rd_router {
     /* Tokens by number; from RESTD_METHODS_N on they are the router's. */
     const char *methods[RD_METHODS_MAX];
     uint32_t allowed;
+    size_t bytes; /* of nodes, routes, paths and the table */
 };
 
 static inline uint32_t rd_router_hash(const char *text, size_t len)

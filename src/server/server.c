@@ -159,6 +159,10 @@ static int make_threads_state(struct restd_server *s, struct restd_error *error)
     int rc = rd_router_freeze(s->router);
 
     if (rc == 0) {
+        rc = rd_ledger_charge(&s->ledger, RD_MEM_FIXED,
+                              rd_router_bytes(s->router));
+    }
+    if (rc == 0) {
         rc = rd_acceptor_init(&s->acceptor, &s->options, &s->budget, s->log,
                               s->listeners, s->listeners_n, s->loops_n,
                               plan->fd_max);
