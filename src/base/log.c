@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -34,6 +35,8 @@
 
 #define LINE_BUF_BYTES 1024
 #define RINGS_MAX 65536u
+/* For a sink that hangs. */
+#define STOP_WAIT_S 2
 
 struct rd_log {
     uint64_t id; /* never used again, unlike an address */
@@ -48,8 +51,8 @@ struct rd_log {
     sem_t wake;
     _Atomic int asleep;
     _Atomic int stopping;
-    int running;       /* owner's */
-    uint64_t reported; /* writer's: drops that it has told of */
+    int running, abandoned; /* owner's */
+    uint64_t reported;      /* writer's: drops that it has told of */
     pthread_t thread;
     struct rd_log_ring rings[];
 };
@@ -107,6 +110,9 @@ void rd_log_free(struct rd_log *log)
         return;
     }
     rd_log_stop(log);
+    if (log->abandoned) {
+        return;
+    }
     (void)sem_destroy(&log->wake);
     (void)pthread_mutex_destroy(&log->lock);
     rd_page_free(log->memory, log->memory_bytes);
@@ -325,8 +331,16 @@ void rd_log_stop(struct rd_log *log)
     if (log == NULL || !log->running) {
         return;
     }
+    struct timespec until;
     atomic_store(&log->stopping, 1);
     writer_wake(log);
-    (void)pthread_join(log->thread, NULL);
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += STOP_WAIT_S;
+    if (pthread_timedjoin_np(log->thread, NULL, &until) != 0) {
+        /* The sink hangs, on a pipe that nobody reads perhaps. Its thread and
+         * the rings are left to it. */
+        (void)pthread_detach(log->thread);
+        log->abandoned = 1;
+    }
     log->running = 0;
 }

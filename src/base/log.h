@@ -24,7 +24,8 @@ int rd_log_new(unsigned rings_n, uint32_t ring_bytes,
                struct rd_log **log);
 /* Starts the writer thread; lines written before are kept in the rings. */
 int rd_log_start(struct rd_log *log, uint32_t stack_bytes);
-/* Writes out what is in the rings, then ends the writer. */
+/* Writes out what is in the rings, then ends the writer. Waits at most 2 s for
+ * a sink that hangs; what is not written by then is lost. */
 void rd_log_stop(struct rd_log *log);
 void rd_log_free(struct rd_log *log);
 /* Gives the calling thread a ring of its own until it ends. A thread belongs

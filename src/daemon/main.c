@@ -9,6 +9,7 @@
  * This is the only file that ends the process, and it serves no request.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -238,11 +239,25 @@ static void raise_descriptor_limit(void)
     }
 }
 
+/* A descriptor of ours that got the number 2 would receive the log. */
+static void fill_standard_descriptors(void)
+{
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO) {
+        close(fd);
+    }
+}
+
 static int run(struct rd_args *args)
 {
-    struct rd_logsink sink;
+    /* Static, as a log writer that hangs in it may outlive this call. */
+    static struct rd_logsink sink;
     struct rd_builtin builtin = {NULL, NULL, 0};
     struct restd_error error;
+    fill_standard_descriptors();
     int signals = signals_open();
     if (signals < 0) {
         complain("signalfd: %s", strerror(errno));

@@ -264,7 +264,10 @@ size_t rd_h1_body_input(struct rd_h1 *h1, struct rd_conn *conn, char *data,
         int rc = rd_chunked_decode(&p->chunked, data, len, data, &used, &made);
         if (rc < 0) {
             rd_count(&h1->reactor->counters->parse_errors, 1);
-            return refuse_body(h1, conn, -rc, "bad chunked content", len);
+            return refuse_body(h1, conn, -rc,
+                               rc == -431 ? "trailer section too large"
+                                          : "bad chunked content",
+                               len);
         }
         done = rc == RD_CHUNKED_DONE;
         announced = p->chunked.left;
@@ -313,7 +316,7 @@ size_t rd_h1_suspend(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
     if (rd_budget_level(r->ledger.budget) < RD_LEVEL_REFUSE) {
         p = pending_new(h1, conn, base, head_len);
     }
-    if (!p || reserve(h1, p, head->content_length) != 0) {
+    if (!p || reserve(h1, p, head->content_length + p->bytes) != 0) {
         return refuse_body(h1, conn, 503, "memory is short", len);
     }
     p->start_ns = conn->start_ns ? conn->start_ns : r->turn_ns;

@@ -75,11 +75,9 @@ static uint64_t active(const struct rd_acceptor *a, unsigned i)
     return a->dealt[i] - rd_counter(&a->reactors[i]->counters->closed);
 }
 
-/* A loop's part of the connection limit; the first ones take what is left. */
-static uint64_t share(const struct rd_acceptor *a, unsigned i)
+static uint64_t idle_n(const struct rd_reactor *r)
 {
-    uint32_t max = a->options->connections_max;
-    return max / a->reactors_n + (i < max % a->reactors_n);
+    return rd_counter(&r->counters->states[RD_CONN_IDLE]);
 }
 
 static int is_stuck(const struct rd_reactor *r, uint64_t now_ns)
@@ -89,37 +87,30 @@ static int is_stuck(const struct rd_reactor *r, uint64_t now_ns)
     return start != 0 && now_ns > start && now_ns - start > STUCK_NS;
 }
 
-/* The loop for the next socket, -1 if no inbox has room. `*over`: it is at
- * the limit. */
-static int pick(struct rd_acceptor *a, uint64_t now_ns, uint8_t *over)
+/* The loop for the next socket, -1 if no inbox has room. One at its share must
+ * close an idle connection for it, so one that has such is taken then. */
+static int pick(const struct rd_acceptor *a, uint64_t now_ns)
 {
-    int fallback = -1;
+    int full = -1;
     int stuck = -1;
 
     for (unsigned n = 0; n < a->reactors_n; n++) {
         unsigned i = (a->next + n) % a->reactors_n;
-        if (rd_inbox_room(&a->reactors[i]->inbox) == 0) {
+        const struct rd_reactor *r = a->reactors[i];
+        if (rd_inbox_room(&r->inbox) == 0) {
             continue;
         }
-        if (active(a, i) >= share(a, i)) {
-            /* One with an idle connection can make room. */
-            if (fallback < 0 ||
-                rd_counter(
-                    &a->reactors[fallback]->counters->states[RD_CONN_IDLE]) ==
-                    0) {
-                fallback = (int)i;
+        if (active(a, i) >= r->share) {
+            if (full < 0 || idle_n(a->reactors[full]) == 0) {
+                full = (int)i;
             }
-            continue;
-        }
-        if (is_stuck(a->reactors[i], now_ns)) {
+        } else if (is_stuck(r, now_ns)) {
             stuck = (int)i;
-            continue;
+        } else {
+            return (int)i;
         }
-        *over = 0;
-        return (int)i;
     }
-    *over = stuck < 0;
-    return stuck >= 0 ? stuck : fallback;
+    return stuck >= 0 ? stuck : full;
 }
 
 static void deal(struct rd_acceptor *a, unsigned i,
@@ -158,8 +149,7 @@ static unsigned most_idle(const struct rd_acceptor *a)
     uint64_t most = 0;
 
     for (unsigned i = 0; i < a->reactors_n; i++) {
-        uint64_t n =
-            rd_counter(&a->reactors[i]->counters->states[RD_CONN_IDLE]);
+        uint64_t n = idle_n(a->reactors[i]);
         if (n > most && rd_inbox_room(&a->reactors[i]->inbox) > 0) {
             most = n;
             best = i;
@@ -174,7 +164,7 @@ static int accept_starved(struct rd_acceptor *a,
                           const struct rd_listener *listener, int saved_errno,
                           uint64_t *woken)
 {
-    struct rd_handover entry = {.over = 1};
+    struct rd_handover entry = {.starved = 1};
     unsigned i = most_idle(a);
 
     if (a->spare >= 0 && (saved_errno == EMFILE || saved_errno == ENFILE) &&
@@ -200,7 +190,7 @@ static enum accepted accept_one(struct rd_acceptor *a,
                                 uint64_t now_ns, uint64_t *woken)
 {
     struct rd_handover entry = {0};
-    int i = pick(a, now_ns, &entry.over);
+    int i = pick(a, now_ns);
 
     if (i < 0) {
         pause_accepting(a);
@@ -258,8 +248,8 @@ static void listener_event(struct rd_io *io, int events)
     wake(a, woken);
 }
 
-/* Drain: what the kernel has completed for us is served, then the door is
- * shut. 0 if a listener has to be tried again. */
+/* What the kernel has completed for us is served. 0 if a listener has to be
+ * tried again. */
 static int accept_rest(struct rd_acceptor *a)
 {
     uint64_t woken[WOKEN_WORDS] = {0};
@@ -270,8 +260,9 @@ static int accept_rest(struct rd_acceptor *a)
         struct rd_listener *listener = &a->listeners[i];
         enum accepted rc = ACCEPTED;
 
-        for (uint32_t n = 0;
-             listener->fd >= 0 && rc == ACCEPTED && n < a->options->backlog;
+        /* The kernel queues one more than it is told, and new ones come. */
+        for (uint32_t n = 0; listener->fd >= 0 && rc == ACCEPTED &&
+                             n < 2 * a->options->backlog + BATCH;
              n++) {
             rc = accept_one(a, listener, now_ns, woken);
         }
@@ -286,24 +277,54 @@ static int accept_rest(struct rd_acceptor *a)
     return done;
 }
 
-static void finish(struct rd_acceptor *a)
+/* Shuts the door and tells each loop, behind the last hand-over. */
+static void end(struct rd_acceptor *a)
 {
     a->ending = 1;
     watch_all(a, 0);
-    if (!accept_rest(a)) {
-        rd_timer_start(a->loop, &a->retry, ENDING_RETRY_MS, 0);
-        return;
+    for (unsigned i = 0; i < a->listeners_n; i++) {
+        rd_listener_close(&a->listeners[i]);
     }
     for (unsigned i = 0; i < a->reactors_n; i++) {
         rd_loop_post(a->reactors[i]->loop, &a->reactors[i]->accept_end);
     }
     rd_timer_stop(a->loop, &a->retry);
+    rd_timer_stop(a->loop, &a->silence);
     rd_loop_break(a->loop);
 }
 
-static void end_run(struct rd_post *post)
+static void finish(struct rd_acceptor *a)
 {
-    finish(RD_CONTAINER_OF(post, struct rd_acceptor, end));
+    a->ending = 1;
+    watch_all(a, 0);
+    if (accept_rest(a)) {
+        end(a);
+    } else {
+        rd_timer_start(a->loop, &a->retry, ENDING_RETRY_MS, 0);
+    }
+}
+
+static void silence_cb(struct rd_timer *timer)
+{
+    finish(RD_CONTAINER_OF(timer, struct rd_acceptor, silence));
+}
+
+/* A client that has connected under TCP_DEFER_ACCEPT and not sent anything yet
+ * is not in the queue: closing the listener would reset it. It gets the same
+ * silence as an idle connection. */
+static void drain_run(struct rd_post *post)
+{
+    struct rd_acceptor *a = RD_CONTAINER_OF(post, struct rd_acceptor, drain);
+
+    for (unsigned i = 0; i < a->listeners_n; i++) {
+        rd_listener_stop_deferring(&a->listeners[i]);
+    }
+    rd_timer_start(a->loop, &a->silence, a->options->drain_silence_ms, 0);
+}
+
+static void stop_run(struct rd_post *post)
+{
+    end(RD_CONTAINER_OF(post, struct rd_acceptor, stop));
 }
 
 static void retry_cb(struct rd_timer *timer)
@@ -339,7 +360,9 @@ int rd_acceptor_init(struct rd_acceptor *a, const struct restd_options *options,
     a->fds_n = rd_loop_fd_entries(fd_max);
     a->spare = spare_open();
     rd_timer_init(&a->retry, retry_cb);
-    rd_post_init(&a->end, end_run);
+    rd_timer_init(&a->silence, silence_cb);
+    rd_post_init(&a->drain, drain_run);
+    rd_post_init(&a->stop, stop_run);
     a->dealt = rd_mem_alloc(reactors_max * sizeof(*a->dealt));
     a->reactors = rd_mem_alloc(reactors_max * sizeof(*a->reactors));
     if (!a->dealt || !a->reactors) {

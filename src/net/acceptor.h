@@ -30,10 +30,11 @@ struct rd_acceptor {
     uint32_t fds_n;  /* libev's arrays hold descriptors below this */
     int spare;       /* held open for when there are none left; -1: in use */
     struct rd_timer retry;
-    int paused, ending;  /* waits for `retry`; drains */
-    uint64_t starved_ns; /* begin of an episode without descriptors */
-    uint64_t starved_n;  /* taken by the spare in this episode */
-    struct rd_post end;  /* [any] to post: accept the rest and finish */
+    int paused, ending;         /* waits for `retry`; drains */
+    uint64_t starved_ns;        /* begin of an episode without descriptors */
+    uint64_t starved_n;         /* taken by the spare in this episode */
+    struct rd_timer silence;    /* of a drain, before the listeners close */
+    struct rd_post drain, stop; /* [any] to post */
     _Atomic int tid;
 };
 
@@ -45,7 +46,7 @@ int rd_acceptor_init(struct rd_acceptor *acceptor,
 /* Before the acceptor runs. */
 void rd_acceptor_add(struct rd_acceptor *acceptor, struct rd_reactor *reactor);
 void rd_acceptor_fini(struct rd_acceptor *acceptor);
-/* Thread body: runs until `end` is posted; then every listener is closed and
+/* Thread body: runs until drained or stopped; then every listener is closed and
  * every reactor has got its `accept_end`. */
 void rd_acceptor_run(struct rd_acceptor *acceptor);
 

@@ -327,6 +327,17 @@ static void conn_settle(struct rd_conn *conn)
     rd_io_watch(r->loop, &conn->io, events);
 }
 
+/* 1 if what is being read is still not whole, and its time is over. */
+static int is_late(const struct rd_conn *conn)
+{
+    const struct rd_reactor *r = conn->reactor;
+
+    return conn->state == RD_CONN_READING &&
+           !(conn->flags & (RD_CONN_ENDING | RD_CONN_EOF)) &&
+           conn_derive_state(conn) == RD_CONN_READING &&
+           (int32_t)(r->protocol->deadline(conn) - r->tick_now) <= 0;
+}
+
 void rd_conn_expire(struct rd_conn *conn)
 {
     struct rd_reactor *r = conn->reactor;
@@ -346,9 +357,13 @@ void rd_conn_expire(struct rd_conn *conn)
         }
         break;
     case RD_CONN_READING:
-        rd_count(&r->counters->timed_out, 1);
-        r->protocol->timeout(conn);
-        rd_conn_flush(conn, NULL, 0, NULL);
+        /* The rest may be in the kernel: we may have been away. */
+        (void)conn_read(conn);
+        if (is_late(conn)) {
+            rd_count(&r->counters->timed_out, 1);
+            r->protocol->timeout(conn);
+            rd_conn_flush(conn, NULL, 0, NULL);
+        }
         break;
     case RD_CONN_WRITING:
         rd_count(&r->counters->timed_out, 1);

@@ -71,6 +71,17 @@ static int bind_replacing(int fd, const struct sockaddr *sa, socklen_t len)
     return bind(fd, sa, len);
 }
 
+static void note_file(struct rd_listener *listener)
+{
+    const struct sockaddr_un *un = (const void *)&listener->addr;
+    struct stat st;
+
+    if (listener->addr.ss_family == AF_UNIX && lstat(un->sun_path, &st) == 0) {
+        listener->dev = st.st_dev;
+        listener->ino = st.st_ino;
+    }
+}
+
 int rd_listener_open(struct rd_listener *listener, const char *address,
                      int backlog, int defer_accept_s, struct restd_error *error)
 {
@@ -98,6 +109,7 @@ int rd_listener_open(struct rd_listener *listener, const char *address,
         goto fail;
     }
     listener->fd = fd;
+    note_file(listener);
     if (listen(fd, backlog) != 0) {
         rc = rd_error_os(error, errno, "cannot listen on %s", address);
         rd_listener_close(listener);
@@ -118,6 +130,16 @@ fail:
     return rc;
 }
 
+void rd_listener_stop_deferring(const struct rd_listener *listener)
+{
+    int off = 0;
+
+    if (listener->fd >= 0 && listener->addr.ss_family != AF_UNIX) {
+        (void)setsockopt(listener->fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &off,
+                         sizeof(off));
+    }
+}
+
 void rd_listener_close(struct rd_listener *listener)
 {
     if (listener->fd < 0) {
@@ -125,7 +147,11 @@ void rd_listener_close(struct rd_listener *listener)
     }
     if (listener->addr.ss_family == AF_UNIX) {
         const struct sockaddr_un *un = (const void *)&listener->addr;
-        unlink(un->sun_path);
+        struct stat st;
+        if (lstat(un->sun_path, &st) == 0 && st.st_dev == listener->dev &&
+            st.st_ino == listener->ino) {
+            unlink(un->sun_path);
+        }
     }
     close(listener->fd);
     listener->fd = -1;

@@ -8,6 +8,7 @@
 #define RD_NET_LISTENER_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <restd/error.h>
 
@@ -21,7 +22,9 @@ struct rd_listener {
     struct rd_acceptor *acceptor;
     struct sockaddr_storage addr; /* as bound */
     socklen_t addr_len;
-    int fd; /* -1: closed */
+    int fd;    /* -1: closed */
+    dev_t dev; /* of a unix socket's file, which may be another's by now */
+    ino_t ino;
     uint16_t index;
 };
 
@@ -31,7 +34,9 @@ struct rd_listener {
 int rd_listener_open(struct rd_listener *listener, const char *address,
                      int backlog, int defer_accept_s,
                      struct restd_error *error);
-/* Closes; unlinks the path of a unix socket. */
+/* Later connections are accepted at once. */
+void rd_listener_stop_deferring(const struct rd_listener *listener);
+/* Closes; unlinks the path of a unix socket, if it is still ours. */
 void rd_listener_close(struct rd_listener *listener);
 /* Bound address as text; its length, or RESTD_ERANGE. */
 int rd_listener_format(const struct rd_listener *listener, char *buf,

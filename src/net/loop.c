@@ -230,27 +230,37 @@ static void nothing_cb(struct ev_loop *ev, ev_io *w, int revents)
     (void)revents;
 }
 
+/* A copy of `fd` with a number in [least, most], -1 if none can be had. */
+static int dup_within(int fd, int least, int most)
+{
+    for (int at = most; at >= least;) {
+        int copy = fcntl(fd, F_DUPFD_CLOEXEC, at);
+        if (copy >= 0 && copy <= most) {
+            return copy;
+        }
+        if (copy >= 0) {
+            close(copy);
+        }
+        int next = at - (most / 16 + 1);
+        at = next < least && at > least ? least : next;
+    }
+    return -1;
+}
+
 int rd_loop_reserve_fds(struct restd_loop *loop, uint32_t fd_max)
 {
-    int want = (int)entries_to_ask(fd_max) - 1;
+    int most = (int)entries_to_ask(fd_max) - 1;
     int low = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     ev_io w;
 
     if (low < 0) {
         return RESTD_EOS;
     }
-    /* Below the power of two any number does that still makes libev double up
-     * to it; the descriptor limit may forbid the highest. */
-    int least = want / 2 + 1;
-    int high = -1;
-    for (int at = want; high < 0 && at >= least;) {
-        high = fcntl(low, F_DUPFD_CLOEXEC, at);
-        if (high > want) {
-            close(high);
-            high = -1;
-        }
-        int next = at - (want / 16 + 1);
-        at = next < least && at > least ? least : next;
+    /* Any number in the upper half makes libev double up to it. The program
+     * around us may have all of them open; then the next power is taken. */
+    int high = dup_within(low, most / 2 + 1, most);
+    if (high < 0) {
+        high = dup_within(low, most + 1, most * 2 + 1);
     }
     if (high >= 0) {
         ev_io_init(&w, nothing_cb, high, EV_READ);

@@ -197,7 +197,9 @@ static void receive(struct rd_reactor *r, const struct rd_handover *h)
         refuse(r, h->fd);
         return;
     }
-    if (h->over && !rd_reactor_close_oldest_idle(r, RD_CLOSE_LIMIT)) {
+    /* By its own count, as the acceptor's may be a close behind. */
+    if ((h->starved || rd_reactor_active(r) > r->share) &&
+        !rd_reactor_close_oldest_idle(r, RD_CLOSE_LIMIT)) {
         refuse(r, h->fd);
         return;
     }
@@ -303,6 +305,8 @@ int rd_reactor_init(struct rd_reactor *r, unsigned index,
     r->stream = &rd_stream_tcp;
     r->log = log;
     r->in_size = in_size;
+    r->share =
+        rd_connections_share(options->connections_max, options->workers, index);
     rd_ledger_init(&r->ledger, budget);
     rd_slab_init(&r->slots, &r->ledger, RD_MEM_CONNECTIONS,
                  sizeof(struct rd_conn), READY_BYTES);

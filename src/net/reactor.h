@@ -36,8 +36,8 @@ struct rd_out {
 struct rd_handover {
     int fd;
     uint16_t listener;
-    uint8_t refuse; /* no descriptor or place: say so and close */
-    uint8_t over;   /* at the connection limit: an idle one must go */
+    uint8_t refuse;  /* no descriptor or place: say so and close */
+    uint8_t starved; /* took the last descriptor: an idle one must go */
     struct rd_addr peer;
 };
 
@@ -80,6 +80,7 @@ struct rd_reactor {
     uint64_t turn, turn_ns, now_ns; /* now_ns: last clock read */
     uint32_t tick_now;
     uint32_t linger_n;
+    uint32_t share;       /* of the connection limit */
     struct rd_conn *dead; /* closed in this turn */
     int draining, stopping, accept_closed;
     uint32_t drain_tick;
@@ -104,6 +105,14 @@ int rd_reactor_init(struct rd_reactor *reactor, unsigned index,
 void rd_reactor_fini(struct rd_reactor *reactor);
 /* Bytes that init charges. Pure. */
 uint64_t rd_reactor_fixed_bytes(size_t in_size, uint32_t fd_max);
+
+/* Loop `index`'s part of the connection limit; the first ones take what is
+ * left over. */
+static inline uint32_t rd_connections_share(uint32_t max, uint32_t loops_n,
+                                            uint32_t index)
+{
+    return max / loops_n + (index < max % loops_n);
+}
 
 /* Thread body: runs until stopped or drained. */
 void rd_reactor_run(struct rd_reactor *reactor);

@@ -7,8 +7,8 @@
  *      +------stop---------|-----------------------------------+
  *                          +---all loops empty---> STOPPED <---+
  *
- * Drain: the acceptor takes what is waiting, closes the listeners and tells
- * each loop that nothing more comes; each loop ends itself when its last
+ * Drain: after drain_silence the acceptor takes what is waiting, closes the
+ * listeners and tells each loop that nothing more comes; each loop ends itself when its last
  * connection has gone. Stop: the same, and the connections are closed.
  * Thread: [control]. */
 #include <errno.h>
@@ -77,7 +77,7 @@ static void drain_run(struct rd_post *post)
     for (unsigned i = 0; i < s->loops_n; i++) {
         rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.drain);
     }
-    rd_loop_post(s->acceptor.loop, &s->acceptor.end);
+    rd_loop_post(s->acceptor.loop, &s->acceptor.drain);
     rd_timer_start(s->control, &s->drain_timer, s->options.drain_timeout_ms, 0);
 }
 
@@ -93,9 +93,7 @@ static void stop_run(struct rd_post *post)
     for (unsigned i = 0; i < s->loops_n; i++) {
         rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.stop);
     }
-    if (state < RESTD_DRAINING) {
-        rd_loop_post(s->acceptor.loop, &s->acceptor.end);
-    }
+    rd_loop_post(s->acceptor.loop, &s->acceptor.stop);
 }
 
 static void drain_timeout(struct rd_timer *timer)

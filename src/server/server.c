@@ -238,7 +238,7 @@ static void join_threads(struct restd_server *s)
 static void abandon_threads(struct restd_server *s)
 {
     if (s->acceptor_started) {
-        rd_loop_post(s->acceptor.loop, &s->acceptor.end);
+        rd_loop_post(s->acceptor.loop, &s->acceptor.stop);
     }
     for (unsigned i = 0; i < s->loops_n; i++) {
         struct rd_reactor *r = &s->loops[i].reactor;

@@ -108,8 +108,15 @@ END_TEST
 START_TEST(bad_options)
 {
     struct restd_server *server = NULL;
-    options.size--;
+    options.size++;
     ck_assert_int_eq(restd_server_new(&options, &server, &error), RESTD_EINVAL);
+    options.size = 1;
+    ck_assert_int_eq(restd_server_new(&options, &server, &error), RESTD_EINVAL);
+    /* As from a program that was built against a header with fewer fields. */
+    options.size = offsetof(struct restd_options, log);
+    ck_assert_int_eq(restd_server_new(&options, &server, &error), 0);
+    restd_server_free(server);
+    server = NULL;
     server_options(&options);
     options.workers = 257;
     ck_assert_int_eq(restd_server_new(&options, &server, &error), RESTD_ERANGE);
