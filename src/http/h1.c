@@ -108,12 +108,7 @@ void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
         }
         return;
     }
-    int close = !rd_h1_keeps_alive(h1);
-    rd_h1_write(h1, conn, close);
-    rd_conn_touch(conn);
-    if (close) {
-        rd_conn_end(conn, RD_CLOSE_DONE, 0);
-    }
+    rd_h1_conclude(h1, conn, 0);
 }
 
 int rd_h1_judge(struct rd_h1 *h1, const char *base, const char **detail)

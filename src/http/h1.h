@@ -78,14 +78,12 @@ int rd_h1_judge(struct rd_h1 *h1, const char *base, const char **detail);
 /* Runs the handler of the request in h1->head and writes its response. */
 void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
                   struct restd_slice body);
-/* 1 if the connection stays after the reply to the request in h1->head, by
- * RFC 9112 9.3 and the state of the server. */
-int rd_h1_keeps_alive(const struct rd_h1 *h1);
 /* Makes room in the scratch and begins an empty h1->response. 0, or
  * RESTD_ECLOSED if the connection had to be flushed for it and has gone. */
 RESTD_MUST_CHECK int rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn);
-/* Writes h1->response; `close`: it says so. */
-void rd_h1_write(struct rd_h1 *h1, struct rd_conn *conn, int close);
+/* Writes h1->response, and ends the connection unless it stays by RFC 9112 9.3
+ * and the state of the server. `unread`: content follows that nobody wants. */
+void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread);
 /* Answers an OPTIONS that no route serves, RFC 9110 9.3.7. */
 void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn,
                           uint32_t allowed, int unread);

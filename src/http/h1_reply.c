@@ -31,7 +31,7 @@ static const char *date_line(struct rd_h1 *h1)
 }
 
 /* RFC 9112 9.3, and what the state of the server adds. */
-int rd_h1_keeps_alive(const struct rd_h1 *h1)
+static int keeps_alive(const struct rd_h1 *h1)
 {
     const struct rd_reactor *r = h1->reactor;
     uint16_t flags = h1->head.flags;
@@ -55,7 +55,7 @@ static void count_response(struct rd_h1 *h1, struct rd_conn *conn, int status)
 }
 
 /* Writes h1->response, whose staged part may lie where the head will end. */
-void rd_h1_write(struct rd_h1 *h1, struct rd_conn *conn, int close)
+static void write_response(struct rd_h1 *h1, struct rd_conn *conn, int close)
 {
     struct rd_out *out = &h1->reactor->out;
     struct restd_response *response = &h1->response;
@@ -108,11 +108,20 @@ int rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn)
     return 0;
 }
 
+void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
+{
+    int close = unread || !keeps_alive(h1);
+
+    write_response(h1, conn, close);
+    rd_conn_touch(conn);
+    if (close) {
+        rd_conn_end(conn, unread ? RD_CLOSE_REFUSED : RD_CLOSE_DONE, unread);
+    }
+}
+
 void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
                   const char *detail, int unread)
 {
-    int close = unread || !rd_h1_keeps_alive(h1);
-
     if (rd_h1_begin(h1, conn) != 0) {
         return;
     }
@@ -126,11 +135,7 @@ void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
                                    sizeof(allow));
         (void)restd_response_header(&h1->response, "Allow", allow);
     }
-    rd_h1_write(h1, conn, close);
-    rd_conn_touch(conn);
-    if (close) {
-        rd_conn_end(conn, unread ? RD_CLOSE_REFUSED : RD_CLOSE_DONE, unread);
-    }
+    rd_h1_conclude(h1, conn, unread);
 }
 
 /* OPTIONS that no route serves, RFC 9110 9.3.7. */
@@ -138,7 +143,6 @@ void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn,
                           uint32_t allowed, int unread)
 {
     char allow[RD_ALLOW_MAX];
-    int close = unread || !rd_h1_keeps_alive(h1);
 
     if (rd_h1_begin(h1, conn) != 0) {
         return;
@@ -146,9 +150,5 @@ void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn,
     (void)rd_router_allow_text(h1->router, allowed, allow, sizeof(allow));
     (void)restd_response_status(&h1->response, 204);
     (void)restd_response_header(&h1->response, "Allow", allow);
-    rd_h1_write(h1, conn, close);
-    rd_conn_touch(conn);
-    if (close) {
-        rd_conn_end(conn, RD_CLOSE_DONE, unread);
-    }
+    rd_h1_conclude(h1, conn, unread);
 }
