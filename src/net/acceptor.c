@@ -25,6 +25,7 @@
 
 #define BATCH 64
 #define RETRY_MS 10
+#define RETRY_MAX_MS 160
 #define ENDING_RETRY_MS 5
 #define STUCK_NS 100000000u
 
@@ -47,7 +48,7 @@ static void pause_accepting(struct rd_acceptor *a)
     if (!a->paused && !a->ending) {
         a->paused = 1;
         watch_all(a, 0);
-        rd_timer_start(a->loop, &a->retry, RETRY_MS, RETRY_MS);
+        rd_timer_start(a->loop, &a->retry, a->retry_ms, a->retry_ms);
     }
 }
 
@@ -68,6 +69,7 @@ static void episode_end(struct rd_acceptor *a)
            (unsigned long long)((rd_clock_ns() - a->starved_ns) / 1000000),
            (unsigned long long)a->starved_n);
     a->starved_ns = 0;
+    a->retry_ms = RETRY_MS;
 }
 
 static uint64_t active(const struct rd_acceptor *a, unsigned i)
@@ -179,6 +181,10 @@ static int accept_starved(struct rd_acceptor *a,
         }
     }
     episode_begin(a, saved_errno);
+    /* With nobody idle to make room there is little sense in haste. */
+    a->retry_ms = idle_n(a->reactors[i]) > 0       ? RETRY_MS
+                  : a->retry_ms * 2 < RETRY_MAX_MS ? a->retry_ms * 2
+                                                   : RETRY_MAX_MS;
     pause_accepting(a);
     return 1;
 }
@@ -359,6 +365,7 @@ int rd_acceptor_init(struct rd_acceptor *a, const struct restd_options *options,
     a->listeners_n = listeners_n;
     a->fds_n = rd_loop_fd_entries(fd_max);
     a->spare = spare_open();
+    a->retry_ms = RETRY_MS;
     rd_timer_init(&a->retry, retry_cb);
     rd_timer_init(&a->silence, silence_cb);
     rd_post_init(&a->drain, drain_run);

@@ -30,6 +30,7 @@ struct rd_acceptor {
     uint32_t fds_n;  /* libev's arrays hold descriptors below this */
     int spare;       /* held open for when there are none left; -1: in use */
     struct rd_timer retry;
+    uint32_t retry_ms;          /* until then; grows while nobody makes room */
     int paused, ending;         /* waits for `retry`; drains */
     uint64_t starved_ns;        /* begin of an episode without descriptors */
     uint64_t starved_n;         /* taken by the spare in this episode */
