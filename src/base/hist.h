@@ -43,7 +43,7 @@ static inline unsigned rd_hist_bucket(uint64_t ns)
 
 /* Adds a duration `n` times. Single writer, hence load and store and no locked
  * instruction. Counts wrap at 2^32; readers take differences. */
-static inline void rd_hist_add_n(struct rd_hist *h, uint64_t ns, uint32_t n)
+static inline void rd_hist_add(struct rd_hist *h, uint64_t ns, uint32_t n)
 {
     _Atomic uint32_t *b = &h->buckets[rd_hist_bucket(ns)];
     atomic_store_explicit(b, atomic_load_explicit(b, memory_order_relaxed) + n,
@@ -52,11 +52,6 @@ static inline void rd_hist_add_n(struct rd_hist *h, uint64_t ns, uint32_t n)
         &h->sum_ns,
         atomic_load_explicit(&h->sum_ns, memory_order_relaxed) + ns * n,
         memory_order_relaxed);
-}
-
-static inline void rd_hist_add(struct rd_hist *h, uint64_t ns)
-{
-    rd_hist_add_n(h, ns, 1);
 }
 
 /* Copies what `h` has counted so far; `count` is the sum of the buckets. */

@@ -26,6 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/suite.h"
+
 #define SCRIPT_TIMEOUT_S 200
 #define ARGS_MAX 8
 
@@ -233,12 +235,9 @@ int main(void)
     suite_add_kind(suite, WIRE, script_wire);
     suite_add_kind(suite, FUZZ, replay_fuzz);
     suite_add_kind(suite, DIFF, script_diff);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int status = suite_run(suite);
     for (int i = 0; i < KINDS_N; i++) {
         globfree(&kinds[i]);
     }
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return status;
 }

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "client.h"
+#include "support/suite.h"
 
 #define GET_HELLO "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
 #define POST_HEAD                                                              \
@@ -373,9 +374,5 @@ int main(void)
     tcase_add_test(tc, an_answer_that_does_not_fit);
     tcase_add_test(tc, a_scratch_that_cannot_fit_is_an_error);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

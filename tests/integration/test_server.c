@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "support/suite.h"
 
 #define GET_HELLO "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -649,9 +650,5 @@ int main(void)
     tcase_add_checked_fixture(tc, set_up, tear_down);
     add_tests(tc);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/suite.h"
 
 static char path_of_107[] =
     "unix:/"
@@ -206,9 +207,5 @@ int main(void)
     tcase_add_test(tc, same_host);
     tcase_add_test(tc, a_peer_without_a_name_is_a_unix_one);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <restd/error.h>
+#include "support/suite.h"
 
 #define LIMIT (8u * 1024 * 1024)
 #define DATA_BYTES (RD_CHUNK_BYTES - 16)
@@ -230,9 +231,5 @@ int main(void)
     tcase_add_test(tc, three_chunks_to_a_page);
     tcase_add_test(tc, without_memory_what_was_appended_stays);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "h1_messages.h"
 #include "http/h1_parser.h"
+#include "support/suite.h"
 
 #define BODY_MAX 16384
 #define TRAILER_MAX 100
@@ -239,9 +240,5 @@ int main(void)
     tcase_add_test(tcase, end_is_final);
     tcase_add_test(tcase, huge_size);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

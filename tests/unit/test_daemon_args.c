@@ -10,6 +10,7 @@
 
 #include "daemon/address.h"
 #include "daemon/args.h"
+#include "support/suite.h"
 
 static struct rd_args args;
 
@@ -237,9 +238,5 @@ int main(void)
     tcase_add_test(t, test_local_addresses);
     tcase_add_test(t, test_set_port);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(s);
 }

@@ -14,6 +14,7 @@
 #include "daemon/proc.h"
 #include "daemon/publish.h"
 #include "daemon/status_json.h"
+#include "support/suite.h"
 
 static const char netstat[] = "TcpExtra: ListenOverflows\n"
                               "TcpExtra: 9\n"
@@ -376,9 +377,5 @@ int main(void)
     tcase_add_test(t, test_publish_is_never_torn);
     tcase_add_test(t, test_publish_bounds);
     suite_add_tcase(s, t);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(s);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "support/suite.h"
 
 #define DAY INT64_C(86400)
 #define LAST INT64_C(253402300799)
@@ -89,9 +90,5 @@ int main(void)
     tcase_add_test(tc, every_second_of_a_day);
     tcase_add_test(tc, far_dates);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "support/suite.h"
 
 static void decimal_check(uint64_t value)
 {
@@ -132,9 +133,5 @@ int main(void)
     tcase_add_test(tc, utf8_all_first_three_bytes);
     tcase_add_test(tc, utf8_cut_off);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

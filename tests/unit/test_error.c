@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <restd/version.h>
+#include "support/suite.h"
 
 START_TEST(every_code_has_name_and_text)
 {
@@ -138,9 +139,5 @@ int main(void)
     tcase_add_test(tc, errno_map);
     tcase_add_test(tc, version_and_features);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

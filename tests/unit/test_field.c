@@ -9,6 +9,7 @@
 
 #include "base/slice.h"
 #include "http/chars.h"
+#include "support/suite.h"
 
 static const char tchars[] = "!#$%&'*+-.^_`|~0123456789"
                              "abcdefghijklmnopqrstuvwxyz"
@@ -243,9 +244,5 @@ int main(void)
     tcase_add_test(tcase, good_authorities);
     tcase_add_test(tcase, bad_authorities);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -15,6 +15,7 @@
 #include "h1_messages.h"
 #include "http/field.h"
 #include "http/h1_scan.h"
+#include "support/suite.h"
 
 #define FIELDS_MAX 100
 #define TEXT_MAX 4096
@@ -437,9 +438,5 @@ int main(void)
     tcase_add_test(scans, easy_host);
     suite_add_tcase(suite, scans);
 
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/suite.h"
 
 #define VALUES 20000
 
@@ -65,7 +66,7 @@ static void quantiles_check(unsigned bits)
     for (unsigned i = 0; i < VALUES; i++) {
         values[i] = 16000 + (random_next() >> (64 - 1 - i % bits));
         sum += values[i];
-        rd_hist_add(&hist, values[i]);
+        rd_hist_add(&hist, values[i], 1);
     }
     qsort(values, VALUES, sizeof(values[0]), value_order);
     struct rd_hist_sum read;
@@ -95,7 +96,7 @@ START_TEST(small_values_are_exact_to_the_microsecond)
 {
     for (uint64_t us = 0; us < 16; us++) {
         reset();
-        rd_hist_add(&hist, us * 1000 + 500);
+        rd_hist_add(&hist, us * 1000 + 500, 1);
         struct rd_hist_sum read;
         rd_hist_read(&hist, &read);
         ck_assert_double_eq_tol(rd_hist_quantile(&read, 0.5),
@@ -112,8 +113,8 @@ START_TEST(empty_and_odd_quantiles)
     ck_assert_double_eq(rd_hist_quantile(&read, 0.5), -1);
     ck_assert_double_eq(rd_hist_mean(&read), -1);
 
-    rd_hist_add(&hist, 1500);
-    rd_hist_add(&hist, 5500);
+    rd_hist_add(&hist, 1500, 1);
+    rd_hist_add(&hist, 5500, 1);
     rd_hist_read(&hist, &read);
     ck_assert_double_eq_tol(rd_hist_quantile(&read, 0), 1.5e-6, 1e-12);
     ck_assert_double_eq_tol(rd_hist_quantile(&read, -1), 1.5e-6, 1e-12);
@@ -131,9 +132,9 @@ START_TEST(many_at_once_are_as_many_alone)
     static struct rd_hist other;
     struct rd_hist_sum a, b;
     for (uint32_t i = 0; i < 50; i++) {
-        rd_hist_add_n(&hist, i * 777, i);
+        rd_hist_add(&hist, i * 777, i);
         for (uint32_t j = 0; j < i; j++) {
-            rd_hist_add(&other, i * 777);
+            rd_hist_add(&other, i * 777, 1);
         }
     }
     rd_hist_read(&hist, &a);
@@ -147,11 +148,11 @@ START_TEST(sums_and_differences)
 {
     struct rd_hist_sum before, after, total;
     for (unsigned i = 0; i < 1000; i++) {
-        rd_hist_add(&hist, random_next() >> 40);
+        rd_hist_add(&hist, random_next() >> 40, 1);
     }
     rd_hist_read(&hist, &before);
     for (unsigned i = 0; i < 500; i++) {
-        rd_hist_add(&hist, 3000);
+        rd_hist_add(&hist, 3000, 1);
     }
     rd_hist_read(&hist, &after);
     total = before;
@@ -175,7 +176,7 @@ START_TEST(differences_survive_wrapping)
     atomic_store(&hist.sum_ns, UINT64_MAX - 7000);
     rd_hist_read(&hist, &before);
     for (unsigned i = 0; i < 5; i++) {
-        rd_hist_add(&hist, 7000);
+        rd_hist_add(&hist, 7000, 1);
     }
     ck_assert_uint_eq(atomic_load(&hist.buckets[7]), 3);
     rd_hist_read(&hist, &after);
@@ -192,7 +193,7 @@ static void *writer(void *arg)
 {
     (void)arg;
     for (unsigned i = 0; i < WRITES; i++) {
-        rd_hist_add(&hist, (uint64_t)i * 100);
+        rd_hist_add(&hist, (uint64_t)i * 100, 1);
     }
     return NULL;
 }
@@ -227,9 +228,5 @@ int main(void)
     tcase_add_test(tc, differences_survive_wrapping);
     tcase_add_test(tc, reading_while_it_is_written);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

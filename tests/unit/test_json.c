@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "json_valid.h"
+#include "support/suite.h"
 
 static char buf[4096];
 static struct restd_json json;
@@ -293,9 +294,5 @@ int main(void)
     tcase_add_test(tc, random_bytes_are_valid);
     tcase_add_test(tc, times);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "json_valid.h"
+#include "support/suite.h"
 
 static uint64_t seed;
 
@@ -148,9 +149,5 @@ int main(void)
     tcase_add_test(tc, huge_doubles_are_exact);
     tcase_add_test(tc, huge_doubles_overflow_at_every_size);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

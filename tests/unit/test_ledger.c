@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <restd/error.h>
+#include "support/suite.h"
 
 #define MIB (1024u * 1024)
 #define LIMIT (4u * MIB)
@@ -346,9 +347,5 @@ int main(void)
     tcase_add_test(tc, threads_never_pass_the_limit);
     tcase_add_test(tc, owner_names);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "support/suite.h"
 
 #define STACK 262144
 
@@ -273,9 +274,5 @@ int main(void)
     tcase_add_test(tc, a_stale_ring_is_never_used);
     tcase_add_test(tc, two_logs_at_once);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

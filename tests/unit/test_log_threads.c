@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "support/suite.h"
 
 #define STACK 262144
 #define THREADS 4
@@ -236,9 +237,5 @@ int main(void)
     tcase_add_test(tc, nothing_is_dropped_while_there_is_room);
     tcase_add_test(tc, a_stuck_sink_holds_nobody_up);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -18,6 +18,7 @@
 #include <restd/error.h>
 
 #include "base/clock.h"
+#include "support/suite.h"
 
 static struct restd_loop *loop;
 
@@ -516,9 +517,5 @@ int main(void)
     tcase_add_checked_fixture(tc, set_up, tear_down);
     add_tests(tc);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "support/suite.h"
 
 static int all_zero(const unsigned char *p, size_t n)
 {
@@ -164,9 +165,5 @@ int main(void)
     tcase_add_test(tc, zero_turns_failing_off);
     tcase_add_test(tc, threads_share_one_failure);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "server/options.h"
+#include "support/suite.h"
 
 static struct restd_options options;
 static struct restd_error error;
@@ -289,9 +290,5 @@ int main(void)
     tcase_add_test(tc, what_is_no_value);
     tcase_add_test(tc, fields_set_by_hand_are_checked);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

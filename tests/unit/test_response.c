@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "http/message.h"
+#include "support/suite.h"
 
 #define LIMIT (4u * 1024 * 1024)
 #define STAGE 1000
@@ -443,9 +444,5 @@ int main(void)
     tcase_add_test(tc, the_longest_problem_fits);
     tcase_add_test(tc, reset_takes_everything_back);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "base/slice.h"
 #include "http/uri.h"
 #include "router_table.h"
+#include "support/suite.h"
 
 static struct rd_router *router;
 static struct rd_match match;
@@ -471,9 +472,5 @@ int main(void)
     tcase_add_loop_test(tc, random_against_every_route, 0, 40);
     tcase_add_test(tc, every_allocation_may_fail);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "support/suite.h"
 
 #define LIMIT (8u * 1024 * 1024)
 #define PAGE 4096u
@@ -207,9 +208,5 @@ int main(void)
     tcase_add_test(tc, no_budget_no_page);
     tcase_add_test(tc, no_page_no_charge);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <restd/http.h>
+#include "support/suite.h"
 
 START_TEST(phrases)
 {
@@ -75,9 +76,5 @@ int main(void)
     tcase_add_test(tcase, unknown_phrases);
     tcase_add_test(tcase, methods);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

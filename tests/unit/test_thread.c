@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "support/suite.h"
 
 struct seen {
     char name[32];
@@ -189,9 +190,5 @@ int main(void)
     tcase_add_test(tc, cpu_max_table);
     tcase_add_test(tc, usable_cpus_follow_affinity);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

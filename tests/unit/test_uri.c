@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
+#include "support/suite.h"
 
 START_TEST(decode)
 {
@@ -172,9 +173,5 @@ int main(void)
     tcase_add_test(tcase, bad_paths);
     tcase_add_test(tcase, segment_limit);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }

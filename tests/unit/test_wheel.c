@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/suite.h"
 
 #define NODES 200
 
@@ -346,9 +347,5 @@ int main(void)
     tcase_add_test(tc, each_calls_every_node);
     tcase_add_test(tc, ticks_are_never_too_short);
     suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_NORMAL);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run(suite);
 }
