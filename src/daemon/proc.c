@@ -191,7 +191,8 @@ int rd_proc_net_column(const char *text, const char *proto, const char *name,
         }
     }
     const char *values = strchr(names, '\n');
-    if (values == NULL || strncmp(++values, proto, proto_len) != 0) {
+    if (values == NULL || strncmp(++values, proto, proto_len) != 0 ||
+        values[proto_len] != ':') {
         return -1;
     }
     values += proto_len + 1;
