@@ -66,11 +66,15 @@ run_daemon() {
 }
 
 # read_err: stderr in $text, its number of lines in $lines. By the shell alone,
-# as this is done for each of some hundred mistakes.
+# as this is done for each of some hundred mistakes. What gcov says where it
+# cannot write is not the daemon's.
 read_err() {
     text=
     lines=0
     while IFS= read -r line; do
+        case $line in
+        profiling:*) continue ;;
+        esac
         text="$text$line
 "
         lines=$((lines + 1))
