@@ -285,8 +285,8 @@ static void sent(struct rd_conn *conn)
     struct rd_reactor *r = conn->reactor;
 
     if (conn->unsent_n > 0) {
-        rd_hist_add(&r->counters->latency,
-                      rd_reactor_clock(r) - conn->reply_ns, conn->unsent_n);
+        rd_hist_add(&r->counters->latency, rd_reactor_clock(r) - conn->reply_ns,
+                    conn->unsent_n);
         conn->unsent_n = 0;
     }
 }
