@@ -104,7 +104,7 @@ RD_CFLAGS := -std=c11 $(WARNINGS) -fno-omit-frame-pointer \
 	-fvisibility=hidden -fno-semantic-interposition -pthread
 RD_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc
 RD_LDFLAGS := -pthread -Wl,-z,relro -Wl,-z,now
-LIBS := -lev -lpthread
+LIBS := -lev -lpcre2-8 -lpthread
 CHECK_CFLAGS = $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || \
 	echo -lcheck_pic -lrt -lm -lsubunit)
@@ -219,7 +219,7 @@ $(B)/librestd.pc: $(B)/flags include/restd/version.h
 	@printf '%s\n' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
 		'Name: restd' 'Description: embeddable REST server' \
 		'Version: $(VERSION)' 'Libs: -L$${libdir} -lrestd' \
-		'Libs.private: -lev -lpthread' 'Cflags: -I$${includedir}' >$@
+		'Libs.private: -lev -lpcre2-8 -lpthread' 'Cflags: -I$${includedir}' >$@
 
 # bin/ and lib/ hold what the last plain build gave, whichever the compiler.
 ifneq ($(IS_PLAIN),)

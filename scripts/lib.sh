@@ -51,12 +51,13 @@ need() {
 
 need_build() {
     need gcc:gcc make:make /usr/include/stdio.h:libc6-dev \
-        /usr/include/ev.h:libev-dev
+        /usr/include/ev.h:libev-dev /usr/include/pcre2.h:libpcre2-dev
 }
 
 need_tests() {
     need gcc:gcc make:make /usr/include/stdio.h:libc6-dev \
-        /usr/include/ev.h:libev-dev /usr/include/check.h:check \
+        /usr/include/ev.h:libev-dev /usr/include/pcre2.h:libpcre2-dev \
+        /usr/include/check.h:check \
         pkg-config:pkg-config python3:python3 node:nodejs curl:curl \
         ab:apache2-utils ps:procps
 }

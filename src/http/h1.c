@@ -34,12 +34,12 @@ static size_t fields_bytes(const struct restd_options *options)
 
 uint64_t rd_h1_fixed_bytes(const struct restd_options *options)
 {
-    return rd_page_round(options->target_max_bytes) +
+    return rd_router_work_bytes(NULL, options->target_max_bytes) +
            rd_page_round(RD_FIELDS_MAX) + rd_page_round(fields_bytes(options));
 }
 
 int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
-               const struct rd_router *router)
+               const struct restd_router *router)
 {
     const struct restd_options *o = reactor->options;
 
@@ -51,13 +51,16 @@ int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
     h1->limits.header_max = o->header_max_bytes;
     h1->limits.fields_max = (uint16_t)o->header_fields_max;
     if (rd_ledger_charge(&reactor->ledger, RD_MEM_FIXED,
-                         rd_h1_fixed_bytes(o)) != 0) {
+                         rd_h1_fixed_bytes(o) +
+                             rd_router_work_bytes(router, 0)) != 0) {
         return RESTD_EBUDGET;
     }
-    h1->path = rd_page_alloc(o->target_max_bytes);
+    if (rd_router_work_init(&h1->work, router, o->target_max_bytes) != 0) {
+        return RESTD_ENOMEM;
+    }
     h1->fields = rd_page_alloc(RD_FIELDS_MAX);
     h1->head.fields = rd_page_alloc(fields_bytes(o));
-    if (!h1->path || !h1->fields || !h1->head.fields) {
+    if (!h1->fields || !h1->head.fields) {
         return RESTD_ENOMEM;
     }
     reactor->protocol_data = h1;
@@ -72,7 +75,7 @@ void rd_h1_fini(struct rd_h1 *h1)
         return;
     }
     RD_ASSERT(!h1->pending);
-    rd_page_free(h1->path, o->target_max_bytes);
+    rd_router_work_fini(&h1->work);
     rd_page_free(h1->fields, RD_FIELDS_MAX);
     rd_page_free(h1->head.fields, fields_bytes(o));
     rd_h1_trim(h1);
@@ -132,7 +135,7 @@ int rd_h1_judge(struct rd_h1 *h1, const char *base, const char **detail)
         return 204;
     }
     int rc = rd_router_match(h1->router, method, rd_span(base, head->path),
-                             (head->flags & RD_H1_PLAIN_PATH) != 0, h1->path,
+                             (head->flags & RD_H1_PLAIN_PATH) != 0, &h1->work,
                              &h1->match);
     if (rc == -405 && method == RESTD_OPTIONS) {
         return 204;

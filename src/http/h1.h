@@ -36,7 +36,7 @@ struct rd_h1_pending {
 struct rd_h1 {
     struct rd_reactor *reactor;
     const struct restd_options *options;
-    const struct rd_router *router;
+    const struct restd_router *router;
     struct rd_h1_limits limits;
     struct rd_h1_head head; /* of the current request */
     struct rd_match match;
@@ -44,7 +44,7 @@ struct rd_h1 {
     struct restd_response response;
     uint64_t date_until_ns; /* `date` is right before this turn */
     char date[RD_DATE_LINE_LEN];
-    char *path;   /* decoded segments, target_max bytes */
+    struct rd_router_work work;
     char *fields; /* response fields, RD_FIELDS_MAX bytes */
     char *body;   /* whole contents, rd_h1_body_max() bytes; on demand */
     struct rd_h1_pending *pending;
@@ -67,7 +67,7 @@ size_t rd_h1_input_bytes(const struct restd_options *options);
 /* Bytes that init charges. */
 uint64_t rd_h1_fixed_bytes(const struct restd_options *options);
 int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
-               const struct rd_router *router);
+               const struct restd_router *router);
 void rd_h1_fini(struct rd_h1 *h1);
 
 /* Between h1.c, h1_body.c and h1_reply.c. */

@@ -107,7 +107,7 @@ struct restd_slice restd_request_param(const struct restd_request *request,
     struct restd_slice want = rd_slice_str(name);
 
     for (unsigned i = 0; i < match->params_n; i++) {
-        if (rd_slice_eq(match->route->params[i], want)) {
+        if (rd_slice_eq(rd_match_name(match, i), want)) {
             return match->params[i];
         }
     }

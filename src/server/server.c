@@ -96,7 +96,7 @@ int restd_server_new(const struct restd_options *options,
     if (rc != 0) {
         goto fail;
     }
-    rc = rd_router_new(&s->router);
+    rc = restd_router_new(RESTD_ROUTER_EXACT, &s->router);
     if (rc == 0) {
         rc = rd_loop_new(&s->control);
     }
@@ -118,8 +118,10 @@ int restd_server_route(struct restd_server *s, const char *method,
 {
     int rc = rd_server_check_starting(s, error);
 
-    return rc ? rc
-              : rd_router_add(s->router, method, pattern, handler, data, error);
+    if (rc == 0) {
+        rc = restd_router_add(s->router, method, pattern, handler, data, error);
+    }
+    return rc < 0 ? rc : 0;
 }
 
 static int make_loops(struct restd_server *s, struct restd_error *error)
@@ -348,7 +350,7 @@ void restd_server_free(struct restd_server *s)
         rd_listener_close(&s->listeners[i]);
     }
     rd_loop_free(s->control);
-    rd_router_free(s->router);
+    restd_router_free(s->router);
     rd_log_free(s->log);
     rd_page_free(s->loops, s->plan.loops_n * sizeof(*s->loops));
     rd_mem_free(s->sampler);

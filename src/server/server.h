@@ -87,7 +87,7 @@ struct restd_server {
     struct rd_budget budget;
     struct rd_ledger ledger; /* of what is not a loop's */
     struct rd_log *log;
-    struct rd_router *router;
+    struct restd_router *router;
     struct rd_listener listeners[RD_LISTENERS_MAX];
     unsigned listeners_n;
     struct rd_server_loop *loops;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Routers: which handler serves which method and path, and what runs around
+ * it. A router needs no server: restd_router_call() hands it a request and
+ * takes its reply. */
+#ifndef RESTD_ROUTER_H
+#define RESTD_ROUTER_H
+
+#include <restd/api.h>
+#include <restd/error.h>
+#include <restd/http.h>
+#include <restd/plugin.h>
+
+RESTD_BEGIN_DECLS
+
+/**
+ * A table of routes.
+ * Owner: who made it, until a server or another router has taken it.
+ * Lifetime: restd_router_new() to restd_router_free() or that of its taker.
+ * Thread: one at a time while it is filled; immutable once its server has
+ * started.
+ */
+struct restd_router;
+
+/** How a path is compared with the patterns of a router. */
+enum restd_router_mode {
+    /** The whole path must match; the most specific pattern wins, whatever
+     * the order in which they were added. */
+    RESTD_ROUTER_EXACT,
+    /** The first segments must match, further ones are ignored; the first
+     * pattern that was added wins, and lacks it the method, the answer is 405.
+     * Runs of slashes count as one. A pattern that ends with '/' needs a
+     * further segment, which may be empty; `{x:}` matches an empty last
+     * segment. A pattern that is added again replaces the old one and comes
+     * last. */
+    RESTD_ROUTER_PREFIX
+};
+
+/** Makes an empty router. RESTD_ENOMEM. */
+RESTD_API RESTD_MUST_CHECK int restd_router_new(enum restd_router_mode mode,
+                                                struct restd_router **router);
+/** Frees a router that nobody has taken; NULL is allowed. */
+RESTD_API void restd_router_free(struct restd_router *router);
+
+/**
+ * Adds a route and returns its number, from 0, for the functions below.
+ *
+ * `method` is a token, RFC 9110 section 9.1; GET serves HEAD as well, and
+ * OPTIONS is answered for every path unless it has a route. `pattern` is an
+ * absolute path whose segments are
+ *
+ *     text             itself, compared with the decoded segment
+ *     {name}           any segment that is not empty
+ *     {}               the same, without a name
+ *     {name:int}       an optional '-' and 1 to 19 digits
+ *     {name:uuid}      8-4-4-4-12 hexadecimal digits, RFC 9562 section 4
+ *     {name:slug}      letters, digits, '-', '_', '.' and '~'
+ *     {name:regex}     the whole segment matches a PCRE2 pattern
+ *     {:regex}         the same, without a name
+ *     {name...}        all that follows, at least one segment, which may be
+ *                      empty; last segment only
+ *
+ * More specific is, from the left: text, then class or regex, then variable,
+ * then the rest. Strings are copied, `data` is handed to the handler.
+ *
+ * RESTD_EINVAL for a bad method or pattern, RESTD_EEXIST if an equal pattern
+ * (names do not count) has the method already, RESTD_ELIMIT for more than 22
+ * methods that RFC 9110 and RFC 5789 do not name, RESTD_ENOMEM; `error` (may
+ * be NULL) has a sentence then.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_router_add(struct restd_router *router, const char *method,
+                 const char *pattern, restd_handler_fn *handler, void *data,
+                 struct restd_error *error);
+
+/**
+ * What else a route may say of itself. Set it up with
+ * restd_route_options_init(); `size` lets fields be added.
+ * Owner: the caller; copied, with its strings. Thread: [any], one at a time.
+ */
+struct restd_route_options {
+    size_t size;
+    const char *summary;     /* one line for listings; NULL: none */
+    const char *consumes;    /* media type of its content; NULL: any */
+    const char *produces;    /* media type of its reply; NULL: not said */
+    uint64_t body_max_bytes; /* content, more: 413; 0: the server's limit */
+    uint8_t low_priority;    /* 503 while memory is short (90 % of budget) */
+    uint8_t streaming;       /* called when the head is there; takes the
+                                content by restd_request_receive() */
+};
+
+RESTD_API void
+restd_route_options_init_size(struct restd_route_options *options, size_t size);
+/** Fills in the defaults. */
+static inline void restd_route_options_init(struct restd_route_options *options)
+{
+    restd_route_options_init_size(options, sizeof(*options));
+}
+
+/** Sets the options of a route. RESTD_ENOENT for no such number,
+ * RESTD_EINVAL, RESTD_ENOMEM. */
+RESTD_API RESTD_MUST_CHECK int
+restd_router_configure(struct restd_router *router, int route,
+                       const struct restd_route_options *options,
+                       struct restd_error *error);
+
+/**
+ * Puts the routes of `child` below `base`, a pattern like a route's (the base
+ * of "" or "/" adds nothing), and takes the child: it must not be used any
+ * more. Its plugins go on to hold for every path below the base.
+ * On an error (as restd_router_add()) nothing is changed and the child stays
+ * the caller's.
+ */
+RESTD_API RESTD_MUST_CHECK int restd_router_mount(struct restd_router *router,
+                                                  const char *base,
+                                                  struct restd_router *child,
+                                                  struct restd_error *error);
+
+/** Has a plugin hold for all requests that come to the router, those that find
+ * no route included. The struct is copied, its data taken: `plugin->free` is
+ * called with it in the end, on an error of this function as well.
+ * RESTD_EINVAL, RESTD_ENOMEM. */
+RESTD_API RESTD_MUST_CHECK int
+restd_router_use(struct restd_router *router, const struct restd_plugin *plugin,
+                 struct restd_error *error);
+/** The same for one route. RESTD_ENOENT for no such number. */
+RESTD_API RESTD_MUST_CHECK int
+restd_router_use_on(struct restd_router *router, int route,
+                    const struct restd_plugin *plugin,
+                    struct restd_error *error);
+
+/** A route as listings see it. Strings are the router's. */
+struct restd_route_info {
+    const char *method, *pattern; /* pattern with its bases */
+    const char *summary;          /* NULL: none */
+    const char *consumes, *produces;
+};
+
+/** Route number `index`, from 0 in the order of pattern, then method number,
+ * mounted ones included; RESTD_ENOENT behind the last. O(1) only once the
+ * server has started. */
+RESTD_API RESTD_MUST_CHECK int
+restd_router_route_at(const struct restd_router *router, unsigned index,
+                      struct restd_route_info *info);
+/** Whether a request of that method for that path would find a route: 1, or
+ * 0. */
+RESTD_API int restd_router_supports(struct restd_router *router,
+                                    const char *method, const char *path);
+
+RESTD_END_DECLS
+
+#endif
