@@ -196,10 +196,9 @@ static int segment_parse(struct rd_pattern *p, const char **at,
         seg->kind = RD_SEGMENT_ANY;
         return 0;
     }
-    int rc = *start == '{'
-                 ? variable_parse(seg, rd_slice(start + 1, s.len - 2), p->text,
-                                  error)
-                 : text_parse(seg, s, p->text, error);
+    int rc = *start == '{' ? variable_parse(seg, rd_slice(start + 1, s.len - 2),
+                                            p->text, error)
+                           : text_parse(seg, s, p->text, error);
     if (rc == 0 && seg->kind == RD_SEGMENT_REST && *end) {
         rc = rd_error(error, RESTD_EINVAL,
                       "{name...} must be the last segment: \"%s\"", p->text);

@@ -14,14 +14,14 @@
 #define RD_PARAMS_MAX 16
 
 enum rd_segment_kind { /* the more specific first */
-    RD_SEGMENT_TEXT,
-    RD_SEGMENT_REGEX,
-    RD_SEGMENT_UUID,
-    RD_SEGMENT_INT,
-    RD_SEGMENT_SLUG,
-    RD_SEGMENT_VARIABLE,
-    RD_SEGMENT_REST,
-    RD_SEGMENT_ANY /* what a final '/' is in a PREFIX router */
+                       RD_SEGMENT_TEXT,
+                       RD_SEGMENT_REGEX,
+                       RD_SEGMENT_UUID,
+                       RD_SEGMENT_INT,
+                       RD_SEGMENT_SLUG,
+                       RD_SEGMENT_VARIABLE,
+                       RD_SEGMENT_REST,
+                       RD_SEGMENT_ANY /* what a final '/' is in a PREFIX router */
 };
 
 struct rd_segment {

@@ -186,10 +186,9 @@ int rd_router_compare_exact(const struct rd_route *a, const struct rd_route *b)
     return order ? order : (int)a->method - (int)b->method;
 }
 
-unsigned rd_routes_find(const struct rd_routes *routes,
-                        const struct rd_route *route,
-                        int (*compare)(const struct rd_route *,
-                                       const struct rd_route *))
+unsigned
+rd_routes_find(const struct rd_routes *routes, const struct rd_route *route,
+               int (*compare)(const struct rd_route *, const struct rd_route *))
 {
     unsigned low = 0;
 
@@ -221,8 +220,7 @@ const struct rd_route *rd_router_same(const struct restd_router *router,
     const struct rd_routes *exact = &router->exact;
     unsigned at = rd_routes_find(exact, route, rd_router_compare_exact);
 
-    return at < exact->n &&
-                   rd_router_compare_exact(exact->list[at], route) == 0
+    return at < exact->n && rd_router_compare_exact(exact->list[at], route) == 0
                ? exact->list[at]
                : NULL;
 }

@@ -136,8 +136,8 @@ static int tree_build(struct restd_router *router)
     }
     tree->nodes = (struct rd_router_node *)(void *)(tree + 1);
     tree->edges = (struct rd_router_edge *)(void *)(tree->nodes + nodes_n);
-    tree->table = (const struct rd_router_edge **)(void *)(tree->edges +
-                                                           edges_n);
+    tree->table =
+        (const struct rd_router_edge **)(void *)(tree->edges + edges_n);
     tree->mask = (uint32_t)slots_n - 1;
     tree_fill(router, tree);
     router->tree = tree;

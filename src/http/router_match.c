@@ -199,8 +199,8 @@ int restd_router_supports(struct restd_router *router, const char *method,
         rd_router_work_init(&work, router, strlen(path) + 1) != 0) {
         return 0;
     }
-    int rc = rd_router_match(router, number, rd_slice_str(path), 0, &work,
-                             &match);
+    int rc =
+        rd_router_match(router, number, rd_slice_str(path), 0, &work, &match);
     rd_router_work_fini(&work);
     return rc == 0;
 }

@@ -24,12 +24,13 @@ int rd_router_match_lists(const struct restd_router *router, unsigned method,
 {
     for (const struct rd_scope *s = router->scopes; s; s = s->next) {
         const struct rd_router_entry *e = s->entries;
-        const struct rd_router_entry *end = e + s->entries_n;
+        unsigned left = s->entries_n;
 
-        while (e < end && !rd_pattern_fits(e->pattern, path, work->regex)) {
+        while (left > 0 && !rd_pattern_fits(e->pattern, path, work->regex)) {
+            left--;
             e++;
         }
-        if (e < end) {
+        if (left > 0) {
             match->allowed |= e->end.methods;
             match->route = rd_router_pick(&e->end, method);
             if (match->route) {

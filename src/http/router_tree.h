@@ -53,13 +53,13 @@ struct rd_routes {
 };
 
 struct restd_router {
-    struct rd_scope *root;      /* its own */
-    struct rd_scope *scopes;    /* all, the deeper before the others */
-    struct rd_routes routes;    /* by number; NULL: replaced */
-    struct rd_routes exact;     /* those of the tree, by pattern */
-    struct rd_routes listed;    /* all, by text and method */
+    struct rd_scope *root;       /* its own */
+    struct rd_scope *scopes;     /* all, the deeper before the others */
+    struct rd_routes routes;     /* by number; NULL: replaced */
+    struct rd_routes exact;      /* those of the tree, by pattern */
+    struct rd_routes listed;     /* all, by text and method */
     struct rd_router_tree *tree; /* NULL: not frozen */
-    unsigned regexes_n;         /* of routes and bases */
+    unsigned regexes_n;          /* of routes and bases */
     unsigned methods_n;
     /* Tokens by number; from RESTD_METHODS_N on they are the router's. */
     const char *methods[RD_METHODS_MAX];

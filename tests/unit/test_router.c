@@ -85,8 +85,8 @@ START_TEST(duplicates)
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         int rc = add(steps[i].method, steps[i].pattern);
-        ck_assert_msg((rc < 0 ? rc : 0) == steps[i].rc, "%s %s: %d", steps[i].method,
-                      steps[i].pattern, rc);
+        ck_assert_msg((rc < 0 ? rc : 0) == steps[i].rc, "%s %s: %d",
+                      steps[i].method, steps[i].pattern, rc);
     }
     /* Each route has its own names. */
     ck_assert_str_eq(describe("GET", "/1/b"), "/{x}/b x=1");
@@ -345,8 +345,8 @@ static void count_free(void *data)
 
 static struct restd_plugin plugin_of(int *freed)
 {
-    struct restd_plugin plugin = {sizeof(plugin), "test", before, wrapper, after,
-                                  count_free,     freed};
+    struct restd_plugin plugin = {sizeof(plugin), "test",     before, wrapper,
+                                  after,          count_free, freed};
     return plugin;
 }
 
@@ -400,8 +400,8 @@ static int fill(struct restd_router *r, struct restd_router **child, int *freed)
 {
     struct restd_route_options o;
     struct restd_plugin plugin = plugin_of(freed);
-    int rc = restd_router_add(r, "GET", "/a/{b:x+}/c", router_handler, NULL,
-                              NULL);
+    int rc =
+        restd_router_add(r, "GET", "/a/{b:x+}/c", router_handler, NULL, NULL);
     if (rc >= 0) {
         rc = restd_router_add(r, "MINE", "/a/d", router_handler, NULL, NULL);
     }
