@@ -30,8 +30,9 @@ enum restd_router_mode {
      * pattern that was added wins, and lacks it the method, the answer is 405.
      * Runs of slashes count as one. A pattern that ends with '/' needs a
      * further segment, which may be empty; `{x:}` matches an empty last
-     * segment. A pattern that is added again replaces the old one and comes
-     * last. */
+     * segment. Methods of one pattern that are added in a row stand together;
+     * a pattern that is added again later, or with a method that it has,
+     * replaces the old one with all its methods, and comes last. */
     RESTD_ROUTER_PREFIX
 };
 
@@ -48,19 +49,26 @@ RESTD_API void restd_router_free(struct restd_router *router);
  * OPTIONS is answered for every path unless it has a route. `pattern` is an
  * absolute path whose segments are
  *
- *     text             itself, compared with the decoded segment
+ *     text             itself, written decoded, compared with the decoded
+ *                      segment
  *     {name}           any segment that is not empty
  *     {}               the same, without a name
  *     {name:int}       an optional '-' and 1 to 19 digits
  *     {name:uuid}      8-4-4-4-12 hexadecimal digits, RFC 9562 section 4
  *     {name:slug}      letters, digits, '-', '_', '.' and '~'
- *     {name:regex}     the whole segment matches a PCRE2 pattern
+ *     {name:regex}     the whole segment matches a PCRE2 pattern (of bytes,
+ *                      without '/')
  *     {:regex}         the same, without a name
  *     {name...}        all that follows, at least one segment, which may be
- *                      empty; last segment only
+ *                      empty; last segment only. Its value is the decoded
+ *                      segments joined by '/'; a slash of their own is "%2F"
  *
- * More specific is, from the left: text, then class or regex, then variable,
- * then the rest. Strings are copied, `data` is handed to the handler.
+ * More specific is, from the left: text, then class or regex (regexes in the
+ * order of their text, then uuid, int, slug), then variable, then the rest.
+ * Strings are copied, `data` is handed to the handler.
+ *
+ * A regex that takes more than 10,000 steps or 20 KiB for a segment does not
+ * match it.
  *
  * RESTD_EINVAL for a bad method or pattern, RESTD_EEXIST if an equal pattern
  * (names do not count) has the method already, RESTD_ELIMIT for more than 22
@@ -104,9 +112,16 @@ restd_router_configure(struct restd_router *router, int route,
                        struct restd_error *error);
 
 /**
- * Puts the routes of `child` below `base`, a pattern like a route's (the base
- * of "" or "/" adds nothing), and takes the child: it must not be used any
- * more. Its plugins go on to hold for every path below the base.
+ * Puts the routes of `child` below `base`, a pattern like a route's without
+ * {name...} and without '/' at its end (the base of "" or "/" adds nothing),
+ * and takes the child: it must not be used any more. Its plugins go on to hold
+ * for every path below the base.
+ *
+ * Routes of an EXACT child are as if they had been added here. Those of a
+ * PREFIX child come, in a PREFIX router, behind the others; in an EXACT one
+ * they stay a list, which is asked when no exact route has path and method,
+ * that with the longest base first. A PREFIX router takes no EXACT one.
+ *
  * On an error (as restd_router_add()) nothing is changed and the child stays
  * the caller's.
  */
@@ -118,7 +133,7 @@ RESTD_API RESTD_MUST_CHECK int restd_router_mount(struct restd_router *router,
 /** Has a plugin hold for all requests that come to the router, those that find
  * no route included. The struct is copied, its data taken: `plugin->free` is
  * called with it in the end, on an error of this function as well.
- * RESTD_EINVAL, RESTD_ENOMEM. */
+ * RESTD_EINVAL if it is NULL or its size is not known, RESTD_ENOMEM. */
 RESTD_API RESTD_MUST_CHECK int
 restd_router_use(struct restd_router *router, const struct restd_plugin *plugin,
                  struct restd_error *error);

@@ -327,22 +327,24 @@ int restd_router_add(struct restd_router *router, const char *method,
         return number;
     }
     struct rd_route *route = rd_mem_alloc(sizeof(*route));
-    int rc;
-    if (route) {
-        route->handler = handler;
-        route->data = data;
-        route->method = (unsigned)number;
-        restd_route_options_init(&route->options);
-        rc = route_make(router, route, pattern, error);
-    } else {
-        rc = rd_error(error, RESTD_ENOMEM, "out of memory");
+    int rc = RESTD_ENOMEM;
+    if (!route) {
+        (void)rd_error(error, RESTD_ENOMEM, "out of memory");
+        goto fail;
     }
+    route->handler = handler;
+    route->data = data;
+    route->method = (unsigned)number;
+    restd_route_options_init(&route->options);
+    rc = route_make(router, route, pattern, error);
     if (rc != 0) {
-        route_free(route);
-        /* A method that no route has must stay unknown. */
-        rd_router_methods_cut(router, methods_n);
-        return rc;
+        goto fail;
     }
     rd_router_link(router, route);
     return (int)router->routes.n - 1;
+fail:
+    route_free(route);
+    /* A method that no route has must stay unknown. */
+    rd_router_methods_cut(router, methods_n);
+    return rc;
 }

@@ -90,7 +90,7 @@ static struct rd_router_node *child_add(struct rd_router_tree *tree,
 static void tree_fill(struct restd_router *router, struct rd_router_tree *tree)
 {
     const struct rd_routes *exact = &router->exact;
-    struct rd_router_node *way[RD_URI_SEGMENTS_MAX + 1];
+    struct rd_router_node *way[RD_URI_SEGMENTS_MAX + 1] = {NULL};
 
     way[0] = &tree->nodes[tree->nodes_n++];
     for (unsigned i = 0; i < exact->n; i++) {

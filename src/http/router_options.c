@@ -47,7 +47,7 @@ int restd_router_configure(struct restd_router *router, int number,
                            struct restd_error *error)
 {
     struct rd_route *route = route_of(router, number);
-    struct restd_route_options own;
+    struct restd_route_options own = {0};
     const char **texts[] = {&own.summary, &own.consumes, &own.produces};
     int rc = 0;
 

@@ -211,7 +211,7 @@ static const struct ref_route *choose(const unsigned char *is_one,
 static const struct ref_route *
 match_exact(const char *method, const struct parts *path, uint32_t *allowed)
 {
-    unsigned char is_one[ROUTES];
+    unsigned char is_one[ROUTES] = {0};
     char ranks[ROUTES][SEGMENTS + 2];
     char best[SEGMENTS + 2] = "~";
     const struct ref_route *found = NULL;
@@ -661,9 +661,9 @@ static void compare(struct rd_router_work *work)
     static const char *const methods[] = {"GET", "POST", "MINE", "HEAD", "PUT"};
     const char *method = methods[some(5)];
     unsigned number = rd_router_method(router, rd_slice_str(method));
-    struct parts path, collapsed;
+    struct parts path = {0}, collapsed = {0};
     uint32_t allowed = 0;
-    int scopes[SCOPES];
+    int scopes[SCOPES] = {0};
     char raw[1024];
     some_path(&path, raw);
     collapse(&path, &collapsed);
