@@ -174,21 +174,20 @@ int rd_routes_reserve(struct rd_routes *routes, unsigned more)
     return 0;
 }
 
-int rd_router_compare_text(const struct rd_route *a, const struct rd_route *b)
+static int compare_text(const struct rd_route *a, const struct rd_route *b)
 {
     int order = strcmp(a->pattern, b->pattern);
     return order ? order : (int)a->method - (int)b->method;
 }
 
-int rd_router_compare_exact(const struct rd_route *a, const struct rd_route *b)
+static int compare_exact(const struct rd_route *a, const struct rd_route *b)
 {
     int order = rd_pattern_compare(a->compiled, b->compiled);
     return order ? order : (int)a->method - (int)b->method;
 }
 
-unsigned
-rd_routes_find(const struct rd_routes *routes, const struct rd_route *route,
-               int (*compare)(const struct rd_route *, const struct rd_route *))
+unsigned find(const struct rd_routes *routes, const struct rd_route *route,
+              int (*compare)(const struct rd_route *, const struct rd_route *))
 {
     unsigned low = 0;
 
@@ -218,9 +217,9 @@ const struct rd_route *rd_router_same(const struct restd_router *router,
                                       const struct rd_route *route)
 {
     const struct rd_routes *exact = &router->exact;
-    unsigned at = rd_routes_find(exact, route, rd_router_compare_exact);
+    unsigned at = find(exact, route, compare_exact);
 
-    return at < exact->n && rd_router_compare_exact(exact->list[at], route) == 0
+    return at < exact->n && compare_exact(exact->list[at], route) == 0
                ? exact->list[at]
                : NULL;
 }
@@ -229,7 +228,7 @@ static void replaced(struct restd_router *router, unsigned number)
 {
     struct rd_route *route = router->routes.list[number];
     struct rd_routes *listed = &router->listed;
-    unsigned at = rd_routes_find(listed, route, rd_router_compare_text);
+    unsigned at = find(listed, route, compare_text);
 
     while (listed->list[at] != route) {
         at++;
@@ -269,8 +268,7 @@ void rd_router_link(struct restd_router *router, struct rd_route *route)
 {
     rd_router_thaw(router);
     if (!route->list) {
-        insert(&router->exact,
-               rd_routes_find(&router->exact, route, rd_router_compare_exact),
+        insert(&router->exact, find(&router->exact, route, compare_exact),
                route);
     } else if (!is_one_more(router, route)) {
         for (unsigned i = 0; i < router->routes.n; i++) {
@@ -281,9 +279,7 @@ void rd_router_link(struct restd_router *router, struct rd_route *route)
             }
         }
     }
-    insert(&router->listed,
-           rd_routes_find(&router->listed, route, rd_router_compare_text),
-           route);
+    insert(&router->listed, find(&router->listed, route, compare_text), route);
     insert(&router->routes, router->routes.n, route);
     router->regexes_n += route->compiled->regexes_n;
 }

@@ -69,13 +69,6 @@ struct restd_router {
 
 /* router.c, for router_mount.c and router_options.c */
 RESTD_MUST_CHECK int rd_routes_reserve(struct rd_routes *routes, unsigned more);
-int rd_router_compare_text(const struct rd_route *a, const struct rd_route *b);
-int rd_router_compare_exact(const struct rd_route *a, const struct rd_route *b);
-/* Index of the first one that is not before `route`. */
-unsigned rd_routes_find(const struct rd_routes *routes,
-                        const struct rd_route *route,
-                        int (*compare)(const struct rd_route *,
-                                       const struct rd_route *));
 /* The route of the tree that is the same as `route`, or NULL. */
 const struct rd_route *rd_router_same(const struct restd_router *router,
                                       const struct rd_route *route);
