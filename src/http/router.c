@@ -186,8 +186,10 @@ static int compare_exact(const struct rd_route *a, const struct rd_route *b)
     return order ? order : (int)a->method - (int)b->method;
 }
 
-unsigned find(const struct rd_routes *routes, const struct rd_route *route,
-              int (*compare)(const struct rd_route *, const struct rd_route *))
+/* Index of the first one that is not before `route`. */
+static unsigned
+find(const struct rd_routes *routes, const struct rd_route *route,
+     int (*compare)(const struct rd_route *, const struct rd_route *))
 {
     unsigned low = 0;
 
