@@ -19,7 +19,7 @@ RESTD_BEGIN_DECLS
  * all. Never open a file by it.
  */
 struct restd_form_part {
-    struct restd_slice name;     /* may be empty */
+    struct restd_slice name;     /* any octets; may be empty */
     struct restd_slice filename; /* absent: a field, not a file */
     struct restd_slice type;     /* Content-Type as sent; absent: none */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Multipart forms.
  *
- *   PREAMBLE -delimiter-> BEHIND -[padding] CRLF-> HEADERS -empty line-> CONTENT
- *                         ^    \---"--"---> EPILOGUE                      |
- *                         +-----------------delimiter---------------------+
+ *   PREAMBLE --delimiter--> BEHIND --[padding] CRLF--> HEADERS
+ *                           ^    \--"--"--> EPILOGUE       | empty line
+ *                           +--------delimiter-------- CONTENT
  *
  * The delimiter has its CR only in front, so a partial match that fails can
  * only begin anew at the octet that broke it: the octets matched so far are a
@@ -61,7 +61,7 @@ int rd_multipart_init(struct rd_multipart *m, struct restd_slice boundary)
 static struct restd_slice unquote(char *block, struct restd_slice s)
 {
     struct restd_slice bare = rd_param_bare(s);
-    char *to = block + (bare.data - block);
+    size_t at = (size_t)(bare.data - block);
     size_t n = 0;
     for (size_t i = 0; i < bare.len; i++) {
         char c = bare.data[i];
@@ -73,33 +73,31 @@ static struct restd_slice unquote(char *block, struct restd_slice s)
             c = '"';
             i += 2;
         }
-        to[n++] = c;
+        block[at + n++] = c;
     }
-    return rd_slice(to, n);
+    return rd_slice(block + at, n);
 }
 
 static int read_disposition(char *block, struct restd_slice params,
                             struct restd_form_part *part)
 {
     struct restd_slice name, value;
+    int names = 0;
+    int filenames = 0;
     int rc;
     if (!rd_slice_ieq(rd_param_head(&params), rd_slice_str("form-data"))) {
         return RESTD_EINVAL;
     }
     while ((rc = rd_param_next(&params, &name, &value)) > 0) {
-        struct restd_slice *slot =
-            rd_slice_ieq(name, rd_slice_str("name"))       ? &part->name
-            : rd_slice_ieq(name, rd_slice_str("filename")) ? &part->filename
-                                                           : NULL;
-        if (slot == NULL) {
-            continue;
+        if (rd_slice_ieq(name, rd_slice_str("name"))) {
+            part->name = unquote(block, value);
+            names++;
+        } else if (rd_slice_ieq(name, rd_slice_str("filename"))) {
+            part->filename = unquote(block, value);
+            filenames++;
         }
-        if (slot->data != NULL) {
-            return RESTD_EINVAL;
-        }
-        *slot = unquote(block, value);
     }
-    return rc < 0 || part->name.data == NULL ? RESTD_EINVAL : 0;
+    return rc < 0 || names != 1 || filenames > 1 ? RESTD_EINVAL : 0;
 }
 
 /* RFC 7578 4.7: such content would have to be decoded; nobody sends it. */

@@ -21,7 +21,8 @@ struct trace {
 static void add(struct trace *t, struct restd_slice s, char behind)
 {
     FUZZ_CHECK(t->len + s.len + 1 <= t->room);
-    if (s.len > 0) {
+    FUZZ_CHECK(s.len == 0 || s.data != NULL);
+    if (s.data != NULL) {
         memcpy(t->text + t->len, s.data, s.len);
     }
     t->len += s.len;
