@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 #define RESTD_BEGIN_DECLS extern "C" {
@@ -27,5 +28,13 @@ struct restd_slice {
     const char *data;
     size_t len;
 };
+
+/** 1 if the slice is that text, byte by byte; an absent one never is.
+ * [any thread] */
+static inline int restd_slice_is(struct restd_slice slice, const char *text)
+{
+    return slice.data != NULL && slice.len == strlen(text) &&
+           memcmp(slice.data, text, slice.len) == 0;
+}
 
 #endif

@@ -11,6 +11,16 @@
 
 #include <restd/http.h>
 
+#include <restd/request.h>
+
+#include <restd/response.h>
+
+#include <restd/plugin.h>
+
+#include <restd/router.h>
+
+#include <restd/stream.h>
+
 #include <restd/stats.h>
 
 #include <restd/loop.h>

@@ -70,7 +70,8 @@ RESTD_API void restd_router_free(struct restd_router *router);
  * A regex that takes more than 10,000 steps or 20 KiB for a segment does not
  * match it.
  *
- * RESTD_EINVAL for a bad method or pattern, RESTD_EEXIST if an equal pattern
+ * RESTD_ESTATE once a server runs with it (as the other functions that change
+ * a router), RESTD_EINVAL for a bad method or pattern, RESTD_EEXIST if an equal pattern
  * (names do not count) has the method already, RESTD_ELIMIT for more than 22
  * methods that RFC 9110 and RFC 5789 do not name, RESTD_ENOMEM; `error` (may
  * be NULL) has a sentence then.
@@ -160,6 +161,52 @@ restd_router_route_at(const struct restd_router *router, unsigned index,
  * 0. */
 RESTD_API int restd_router_supports(struct restd_router *router,
                                     const char *method, const char *path);
+
+/**
+ * A request for restd_router_call(). Set it up with restd_call_init().
+ * Owner: the caller; borrowed for the call. Thread: [any], one at a time.
+ */
+struct restd_call {
+    size_t size;
+    const char *method;  /* NULL: GET */
+    const char *target;  /* path, with a query or without; NULL: "/" */
+    const char *headers; /* lines "Name: value\r\n"; NULL: none. Host,
+                            Connection and Content-Length are added */
+    const void *body;
+    size_t body_len;
+};
+RESTD_API void restd_call_init_size(struct restd_call *call, size_t size);
+static inline void restd_call_init(struct restd_call *call)
+{
+    restd_call_init_size(call, sizeof(*call));
+}
+
+/**
+ * What a request was answered.
+ * Owner: the caller. Lifetime: to restd_reply_free(). Thread: [any], one at a
+ * time.
+ */
+struct restd_reply;
+
+/**
+ * Has a router answer a request, without a server and without a socket: the
+ * same code as in a server parses it, calls plugins and handlers, and writes
+ * the reply, on the calling thread. A stream is run to its end, at most 10 s.
+ * The router must not be part of a running server meanwhile.
+ * RESTD_EINVAL if the reply is no whole one, RESTD_ENOMEM, RESTD_EOS.
+ */
+RESTD_API RESTD_MUST_CHECK int restd_router_call(struct restd_router *router,
+                                                 const struct restd_call *call,
+                                                 struct restd_reply **reply,
+                                                 struct restd_error *error);
+RESTD_API int restd_reply_status(const struct restd_reply *reply);
+/** First field value of that name, absent if there is none. */
+RESTD_API struct restd_slice restd_reply_header(const struct restd_reply *reply,
+                                                const char *name);
+/** The content, decoded from its transfer coding. */
+RESTD_API struct restd_slice restd_reply_body(const struct restd_reply *reply);
+/** NULL is allowed. */
+RESTD_API void restd_reply_free(struct restd_reply *reply);
 
 RESTD_END_DECLS
 

@@ -7,6 +7,7 @@
 #include <restd/error.h>
 #include <restd/http.h>
 #include <restd/options.h>
+#include <restd/router.h>
 #include <restd/stats.h>
 
 RESTD_BEGIN_DECLS
@@ -50,16 +51,9 @@ RESTD_API RESTD_MUST_CHECK int
 restd_server_address(const struct restd_server *server, unsigned index,
                      char *buf, size_t size);
 
-/**
- * Adds a route: `method` is a token ("GET" serves HEAD as well), `pattern` an
- * absolute path whose segments are text or `{name}`. Both are copied. The more
- * specific pattern wins. Before start only.
- * RESTD_EINVAL for a bad pattern, RESTD_EEXIST for an equal one.
- */
-RESTD_API RESTD_MUST_CHECK int
-restd_server_route(struct restd_server *server, const char *method,
-                   const char *pattern, restd_handler_fn *handler, void *data,
-                   struct restd_error *error);
+/** The server's router, for its routes and plugins, and to mount others on;
+ * it stays the server's and must not be changed once that has started. */
+RESTD_API struct restd_router *restd_server_router(struct restd_server *server);
 
 /** Starts the threads; returns once all of them run and the server accepts. */
 RESTD_API RESTD_MUST_CHECK int restd_server_start(struct restd_server *server,

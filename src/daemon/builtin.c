@@ -17,9 +17,9 @@
 
 static int answer_text(struct restd_response *response, const char *text)
 {
-    restd_response_type(response, "text/plain");
-    restd_response_header(response, "Cache-Control", "no-store");
-    restd_response_header(response, "X-Content-Type-Options", "nosniff");
+    restd_response_set_type(response, "text/plain");
+    restd_response_add_header(response, "Cache-Control", "no-store");
+    restd_response_add_header(response, "X-Content-Type-Options", "nosniff");
     restd_response_body_borrowed(response, text, strlen(text));
     return 0;
 }
@@ -27,7 +27,7 @@ static int answer_text(struct restd_response *response, const char *text)
 static int answer_unavailable(const struct rd_builtin *builtin,
                               struct restd_response *response, const char *why)
 {
-    restd_response_header(response, "Cache-Control", "no-store");
+    restd_response_add_header(response, "Cache-Control", "no-store");
     return restd_response_problem(response, 503,
                                   builtin->is_public ? NULL : why);
 }
@@ -84,8 +84,8 @@ static int handle_version(struct restd_request *request,
         return (int)len;
     }
     buf[len] = '\n';
-    restd_response_type(response, "application/json");
-    restd_response_header(response, "X-Content-Type-Options", "nosniff");
+    restd_response_set_type(response, "application/json");
+    restd_response_add_header(response, "X-Content-Type-Options", "nosniff");
     return restd_response_body(response, buf, (size_t)len + 1);
 }
 
@@ -100,12 +100,12 @@ static int handle_echo(struct restd_request *request,
     if (given.data != NULL && given.len < sizeof type) {
         memcpy(type, given.data, given.len);
         type[given.len] = '\0';
-        rc = restd_response_type(response, type);
+        rc = restd_response_set_type(response, type);
     }
     if (rc < 0) { /* none, or one that the library does not take */
-        restd_response_type(response, "application/octet-stream");
+        restd_response_set_type(response, "application/octet-stream");
     }
-    restd_response_header(response, "X-Content-Type-Options", "nosniff");
+    restd_response_add_header(response, "X-Content-Type-Options", "nosniff");
     restd_response_body_borrowed(response, body.data, body.len);
     return 0;
 }
@@ -144,9 +144,9 @@ int rd_builtin_routes(const struct rd_builtin *builtin,
         {"POST", "/echo", handle_echo, self},
     };
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        int rc = restd_server_route(builtin->server, routes[i].method,
-                                    routes[i].path, routes[i].handler,
-                                    routes[i].data, error);
+        int rc = restd_router_add(restd_server_router(builtin->server),
+                                  routes[i].method, routes[i].path,
+                                  routes[i].handler, routes[i].data, error);
         if (rc < 0) {
             return rc;
         }

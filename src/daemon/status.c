@@ -215,10 +215,10 @@ int rd_status_handle(struct restd_request *request,
                      struct restd_response *response, void *data)
 {
     struct rd_status *status = data;
-    struct status_loop *l = loop_of(status, restd_request_loop(request));
-    restd_response_fields(response, status->fields);
+    struct status_loop *l = loop_of(status, restd_request_worker(request));
+    restd_response_add_fields(response, status->fields);
     if (restd_request_query(request).data != NULL && !status->facts.is_public &&
-        restd_request_query_is(request, "detail", "full")) {
+        restd_slice_is(restd_request_query_get(request, "detail"), "full")) {
         return handle_full(status, l, response);
     }
     uint64_t turn = restd_request_turn(request);

@@ -3,7 +3,8 @@
  *
  * A request that is complete in the input scratch is parsed, routed, handled
  * and answered without a copy and without an allocation. One whose content is
- * not all there is suspended (h1_body.c). What is decided from the head alone
+ * not all there (h1_body.c), or whose reply is a stream (h1_stream.c), is
+ * promoted (h1_exchange.c). What is decided from the head alone
  * (404, 405, 413, 417, 501) is said at once; if content follows that is not at
  * hand, the connection ends after the reply. Replies are h1_reply.c's.
  * Thread: [loop]. */
@@ -16,6 +17,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 #include "base/slice.h"
+#include "http/invoke.h"
 
 /* A request line's method, spaces, version and line ends. */
 #define LINE_EXTRA 64u
@@ -32,10 +34,20 @@ static size_t fields_bytes(const struct restd_options *options)
     return options->header_fields_max * sizeof(struct rd_h1_field);
 }
 
+/* A plugin may set a path that is longer than the target was. */
+static size_t path_max(const struct restd_options *options)
+{
+    return options->target_max_bytes > RD_OVERLAY_MAX
+               ? options->target_max_bytes
+               : RD_OVERLAY_MAX;
+}
+
 uint64_t rd_h1_fixed_bytes(const struct restd_options *options)
 {
-    return rd_router_work_bytes(NULL, options->target_max_bytes) +
-           rd_page_round(RD_FIELDS_MAX) + rd_page_round(fields_bytes(options));
+    return rd_page_round(options->target_max_bytes) +
+           rd_page_round(RD_FIELDS_MAX) + rd_page_round(RD_OVERLAY_MAX) +
+           rd_page_round(fields_bytes(options)) +
+           rd_router_work_bytes(NULL, path_max(options));
 }
 
 int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
@@ -55,16 +67,20 @@ int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
                              rd_router_work_bytes(router, 0)) != 0) {
         return RESTD_EBUDGET;
     }
-    if (rd_router_work_init(&h1->work, router, o->target_max_bytes) != 0) {
-        return RESTD_ENOMEM;
-    }
+    h1->query = rd_page_alloc(o->target_max_bytes);
     h1->fields = rd_page_alloc(RD_FIELDS_MAX);
+    h1->overlay = rd_page_alloc(RD_OVERLAY_MAX);
     h1->head.fields = rd_page_alloc(fields_bytes(o));
-    if (!h1->fields || !h1->head.fields) {
+    if (!h1->query || !h1->fields || !h1->overlay || !h1->head.fields) {
         return RESTD_ENOMEM;
     }
+    h1->request.head = &h1->head;
+    h1->request.match = &h1->match;
+    h1->request.h1 = h1;
+    h1->request.overlay.text = h1->overlay;
+    h1->has_plugins = rd_router_plugins(router) > 0;
     reactor->protocol_data = h1;
-    return 0;
+    return rd_router_work_init(&h1->work, router, path_max(o));
 }
 
 void rd_h1_fini(struct rd_h1 *h1)
@@ -74,58 +90,89 @@ void rd_h1_fini(struct rd_h1 *h1)
     if (!o) {
         return;
     }
-    RD_ASSERT(!h1->pending);
-    rd_router_work_fini(&h1->work);
+    RD_ASSERT(!h1->exchanges);
+    rd_page_free(h1->query, o->target_max_bytes);
     rd_page_free(h1->fields, RD_FIELDS_MAX);
+    rd_page_free(h1->overlay, RD_OVERLAY_MAX);
     rd_page_free(h1->head.fields, fields_bytes(o));
+    rd_router_work_fini(&h1->work);
     rd_h1_trim(h1);
 }
 
-void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn, const char *base,
-                  struct restd_slice body)
+/* Runs wrappers and handler, as far as the figures are concerned. */
+static inline int call_handler(struct rd_h1 *h1, struct rd_conn *conn)
 {
-    struct rd_counters *counters = h1->reactor->counters;
-    struct restd_request *request = &h1->request;
+    _Atomic uint64_t *handling = &h1->reactor->counters->handling;
+
     const struct rd_route *route = h1->match.route;
 
-    if (rd_h1_begin(h1, conn) != 0) {
-        return;
-    }
-    request->head = &h1->head;
-    request->base = base;
-    request->match = &h1->match;
-    request->body = body;
-    request->conn = conn;
-    atomic_store_explicit(&counters->handling, conn->state + 1u,
-                          memory_order_relaxed);
-    int rc = route->handler(request, &h1->response, route->data);
-    atomic_store_explicit(&counters->handling, 0, memory_order_relaxed);
-    if (__builtin_expect(rc < 0, 0)) {
-        rd_response_reset(&h1->response);
-        if (rc == RESTD_ENOMEM) {
-            rd_h1_refuse(h1, conn, 503, "no memory for the response", 0);
-        } else {
-            rd_log(h1->reactor->log, RESTD_LOG_ERROR, "handler of %s: %s",
-                   route->pattern, restd_strerror(rc));
-            rd_h1_refuse(h1, conn, 500, NULL, 0);
-        }
-        return;
-    }
-    rd_h1_conclude(h1, conn, 0);
+    h1->response.request = &h1->request;
+    atomic_store_explicit(handling, conn->state + 1u, memory_order_relaxed);
+    int rc = route->wrappers_n > 0
+                 ? rd_invoke_handler(&h1->request, &h1->response)
+                 : route->handler(&h1->request, &h1->response, route->data);
+    atomic_store_explicit(handling, 0, memory_order_relaxed);
+    return rc;
 }
 
-int rd_h1_judge(struct rd_h1 *h1, const char *base, const char **detail)
+static void refuse_failed(struct rd_h1 *h1, struct rd_conn *conn, int rc,
+                          int unread)
+{
+    if (rc == RESTD_ENOMEM) {
+        rd_h1_refuse(h1, conn, 503, "no memory for the response", unread);
+        return;
+    }
+    struct restd_slice pattern = restd_request_pattern(&h1->request);
+    rd_log(h1->reactor->log, RESTD_LOG_ERROR, "handler of %.*s: %s",
+           (int)pattern.len, pattern.data ? pattern.data : "",
+           restd_strerror(rc));
+    rd_h1_refuse(h1, conn, 500, NULL, unread);
+}
+
+void rd_h1_handled(struct rd_h1 *h1, struct rd_conn *conn, int rc, int unread)
+{
+    if (rc >= 0) {
+        rd_h1_conclude(h1, conn, unread);
+    } else {
+        refuse_failed(h1, conn, rc, unread);
+    }
+}
+
+void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn,
+                  struct restd_slice body)
+{
+    h1->request.body = body;
+    int rc = call_handler(h1, conn);
+    if (__builtin_expect(rc >= 0, 1)) {
+        rd_h1_conclude(h1, conn, 0);
+    } else {
+        refuse_failed(h1, conn, rc, 0);
+    }
+}
+
+uint64_t rd_h1_content_max(const struct rd_h1 *h1)
+{
+    const struct restd_route_options *route = &h1->match.route->options;
+    uint64_t max = route->body_max_bytes ? route->body_max_bytes
+                                         : h1->options->body_max_bytes;
+    uint64_t buffered = h1->options->body_buffered_max_bytes;
+
+    return route->streaming || max < buffered ? max : buffered;
+}
+
+int rd_h1_judge(struct rd_h1 *h1, const char **detail)
 {
     const struct rd_h1_head *head = &h1->head;
+    const struct restd_request *request = &h1->request;
     unsigned method = head->number;
 
     *detail = NULL;
-    h1->match.allowed = 0;
     if (head->flags & RD_H1_EXPECT_OTHER) {
         return 417;
     }
     if (method == RESTD_UNKNOWN) {
-        method = rd_router_method(h1->router, rd_span(base, head->method));
+        method =
+            rd_router_method(h1->router, restd_request_method_name(request));
     }
     if (method == 0 || head->form == RD_H1_AUTHORITY) {
         return 501;
@@ -134,9 +181,9 @@ int rd_h1_judge(struct rd_h1 *h1, const char *base, const char **detail)
         h1->match.allowed = rd_router_allowed(h1->router);
         return 204;
     }
-    int rc = rd_router_match(h1->router, method, rd_span(base, head->path),
-                             (head->flags & RD_H1_PLAIN_PATH) != 0, &h1->work,
-                             &h1->match);
+    int plain = (head->flags & RD_H1_PLAIN_PATH) && !request->overlay.path_len;
+    int rc = rd_router_match(h1->router, method, restd_request_path(request),
+                             plain, &h1->work, &h1->match);
     if (rc == -405 && method == RESTD_OPTIONS) {
         return 204;
     }
@@ -144,9 +191,14 @@ int rd_h1_judge(struct rd_h1 *h1, const char *base, const char **detail)
         return -rc;
     }
     if ((head->flags & RD_H1_LENGTH) &&
-        head->content_length > rd_h1_body_max(h1)) {
+        head->content_length > rd_h1_content_max(h1)) {
         *detail = "content too large";
         return 413;
+    }
+    if (h1->match.route->options.low_priority &&
+        rd_budget_level(h1->reactor->ledger.budget) >= RD_LEVEL_REFUSE) {
+        *detail = "memory is short";
+        return 503;
     }
     return 0;
 }
@@ -173,39 +225,99 @@ static int whole_body(struct rd_h1 *h1, char *data, size_t len,
     return 1;
 }
 
+/* The handler of a streaming route, which sees the request when its head is
+ * there. Returns how much of the content was used. */
+static size_t serve_streaming(struct rd_h1 *h1, struct rd_conn *conn,
+                              char *data, size_t len, size_t used, int whole)
+{
+    h1->request.may_receive = 1;
+    int rc = call_handler(h1, conn);
+    h1->request.may_receive = 0;
+
+    struct rd_h1_exchange *ex = conn->request;
+    if (!ex || !ex->upload.is_set) {
+        rd_h1_handled(h1, conn, rc, !whole);
+        return used;
+    }
+    if (rc < 0) {
+        ex->is_told = 1;
+        rd_h1_leave(ex);
+        rd_h1_handled(h1, conn, rc, !whole);
+        return used;
+    }
+    ex->receiving = 1;
+    if (h1->response.stream) {
+        rd_h1_conclude(h1, conn, 0);
+    }
+    return ex->is_left ? len : rd_h1_feed(h1, conn, data, len);
+}
+
+/* Plugins, then the route. 0 to go on; RESTD_ANSWERED or a negative RESTD_E*
+ * of a plugin; or a status. */
+static int admit(struct rd_h1 *h1, const char **detail)
+{
+    if (!h1->has_plugins) {
+        return rd_h1_judge(h1, detail);
+    }
+    int rc = rd_invoke_before_routing(&h1->request, &h1->response);
+
+    if (rc == 0) {
+        int status = rd_h1_judge(h1, detail);
+        rc = rd_invoke_before_handler(&h1->request, &h1->response);
+        rc = rc ? rc : status;
+    }
+    h1->response.fields.preset = h1->response.fields.len;
+    return rc;
+}
+
 /* Handles the request whose head is in h1->head; returns the bytes used. */
 static size_t serve(struct rd_h1 *h1, struct rd_conn *conn, char *base,
                     size_t head_len, size_t len)
 {
     struct restd_slice body;
-    const char *detail;
+    const char *detail = NULL;
     size_t used;
 
     rd_count(&h1->reactor->counters->requests, 1);
-    int status = rd_h1_judge(h1, base, &detail);
-    int whole = whole_body(h1, base + head_len, len - head_len, &body, &used);
+    if (rd_h1_begin(h1, conn) != 0) {
+        return head_len;
+    }
+    rd_h1_request_init(h1, conn, base);
+    int status = admit(h1, &detail);
+    char *data = base + head_len;
+    int whole = whole_body(h1, data, len - head_len, &body, &used);
     if (__builtin_expect(status != 0, 0)) {
-        if (status == 204) {
-            rd_h1_answer_options(h1, conn, h1->match.allowed, !whole);
+        if (status <= RESTD_ANSWERED) {
+            rd_h1_handled(h1, conn, status, !whole);
+        } else if (status == 204) {
+            rd_h1_answer_options(h1, conn, !whole);
         } else {
             rd_h1_refuse(h1, conn, status, detail, !whole);
         }
         return head_len + used;
     }
-    if (!whole) {
-        return head_len + rd_h1_suspend(h1, conn, base, head_len,
-                                        base + head_len, len - head_len);
+    if (h1->match.route->options.streaming) {
+        return head_len +
+               serve_streaming(h1, conn, data, len - head_len, used, whole);
     }
-    rd_h1_handle(h1, conn, base, body);
+    if (!whole) {
+        return head_len + rd_h1_suspend(h1, conn, data, len - head_len);
+    }
+    rd_h1_handle(h1, conn, body);
     return head_len + used;
 }
 
-/* For a reply to what is no request: no HEAD, no HTTP/1.0 keep-alive. */
-static void forget_head(struct rd_h1 *h1)
+/* Begins a reply to what is no request: no HEAD, no HTTP/1.0 keep-alive. */
+static int begin_without_head(struct rd_h1 *h1, struct rd_conn *conn)
 {
-    h1->head.number = RESTD_UNKNOWN;
-    h1->head.version_minor = 1;
-    h1->head.flags = 0;
+    struct rd_h1_head none = {.number = RESTD_UNKNOWN,
+                              .version_minor = 1,
+                              .error = h1->head.error,
+                              .fields = h1->head.fields};
+
+    h1->head = none;
+    rd_h1_request_init(h1, conn, "");
+    return rd_h1_begin(h1, conn);
 }
 
 static size_t one_request(struct rd_h1 *h1, struct rd_conn *conn, char *buf,
@@ -220,8 +332,9 @@ static size_t one_request(struct rd_h1 *h1, struct rd_conn *conn, char *buf,
         return 0;
     }
     rd_count(&h1->reactor->counters->parse_errors, 1);
-    forget_head(h1);
-    rd_h1_refuse(h1, conn, -n, h1->head.error, 1);
+    if (begin_without_head(h1, conn) == 0) {
+        rd_h1_refuse(h1, conn, -n, h1->head.error, 1);
+    }
     return len;
 }
 
@@ -245,7 +358,7 @@ static size_t input(struct rd_conn *conn, char *buf, size_t len, size_t seen)
         return 0;
     }
     while (pos < len && !conn->request && !rd_conn_is_closed(conn) &&
-           !(conn->flags & (RD_CONN_ENDING | RD_CONN_PAUSED))) {
+           !(conn->flags & (RD_CONN_ENDING | RD_CONN_PAUSED | RD_CONN_HELD))) {
         size_t n = one_request(h1, conn, buf + pos, len - pos);
         if (n == 0) {
             break;
@@ -258,12 +371,20 @@ static size_t input(struct rd_conn *conn, char *buf, size_t len, size_t seen)
     return pos;
 }
 
+/* 1 while content is awaited from the client. */
+static int is_receiving(const struct rd_conn *conn)
+{
+    const struct rd_h1_exchange *ex = conn->request;
+    return ex->receiving && !(conn->flags & RD_CONN_HELD);
+}
+
 static uint32_t deadline(const struct rd_conn *conn)
 {
     const struct rd_h1 *h1 = conn->reactor->protocol_data;
 
     if (conn->request) {
-        return rd_h1_body_deadline(h1, conn->request);
+        return is_receiving(conn) ? rd_h1_body_deadline(h1, conn->request)
+                                  : rd_h1_stream_deadline(conn->request);
     }
     return conn->since + rd_ticks(h1->options->header_timeout_ms);
 }
@@ -272,12 +393,13 @@ static void timeout(struct rd_conn *conn)
 {
     struct rd_h1 *h1 = conn->reactor->protocol_data;
 
+    if (conn->request && !is_receiving(conn)) {
+        rd_h1_stream_tick(conn->request);
+        return;
+    }
     if (conn->request) {
-        rd_h1_pending_restore(h1, conn->request);
-        rd_h1_pending_free(h1, conn->request);
-        rd_h1_refuse(h1, conn, 408, "content came too slowly", 1);
-    } else {
-        forget_head(h1);
+        rd_h1_body_timeout(h1, conn->request);
+    } else if (begin_without_head(h1, conn) == 0) {
         rd_h1_refuse(h1, conn, 408, "header section came too slowly", 1);
     }
     conn->reason = RD_CLOSE_READ_TIMEOUT;
@@ -292,18 +414,14 @@ static void sent(struct rd_conn *conn)
                     conn->unsent_n);
         conn->unsent_n = 0;
     }
+    if (conn->request) {
+        rd_h1_todo(conn->request);
+    }
 }
 
 static void trim(struct rd_reactor *reactor)
 {
     rd_h1_trim(reactor->protocol_data);
-}
-
-static void closed(struct rd_conn *conn)
-{
-    if (conn->request) {
-        rd_h1_pending_free(conn->reactor->protocol_data, conn->request);
-    }
 }
 
 #define BUSY_BODY                                                              \
@@ -322,7 +440,9 @@ const struct rd_protocol rd_h1_protocol = {
     .deadline = deadline,
     .timeout = timeout,
     .sent = sent,
-    .closed = closed,
+    .closed = rd_h1_closed,
+    .room = rd_h1_stream_room,
+    .turn_end = rd_h1_turn_end,
     .trim = trim,
     .busy = busy,
     .busy_len = sizeof(busy) - 1,

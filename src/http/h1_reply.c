@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "http/date.h"
 #include "http/h1.h"
+#include "http/invoke.h"
 
 /* Room that a handler finds for its content before chunks are needed. */
 #define STAGE_MIN 8192u
@@ -54,26 +55,17 @@ static void count_response(struct rd_h1 *h1, struct rd_conn *conn, int status)
     }
 }
 
-/* Writes h1->response, whose staged part may lie where the head will end. */
-static void write_response(struct rd_h1 *h1, struct rd_conn *conn, int close)
+static int has_content(const struct rd_h1 *h1)
+{
+    int status = h1->response.status;
+    return h1->head.number != RESTD_HEAD && status != 204 && status != 304;
+}
+
+static void write_content(struct rd_h1 *h1, struct rd_conn *conn)
 {
     struct rd_out *out = &h1->reactor->out;
     struct restd_response *response = &h1->response;
-    int head_only = h1->head.number == RESTD_HEAD || response->status == 204 ||
-                    response->status == 304;
-    struct rd_response_framing framing = {.date = date_line(h1),
-                                          .close = close,
-                                          .keep_alive =
-                                              h1->head.version_minor == 0};
 
-    count_response(h1, conn, response->status);
-    /* The head goes to the scratch first; it is no longer than the room that
-     * was left before the stage. */
-    out->len += rd_response_head(response, &framing, out->buf + out->len);
-    if (head_only) {
-        rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
-        return;
-    }
     if (response->borrowed_len > 0) {
         size_t len = response->borrowed_len;
         if (len <= BORROWED_COPY_MAX) {
@@ -91,7 +83,22 @@ static void write_response(struct rd_h1 *h1, struct rd_conn *conn, int close)
     }
 }
 
-/* Makes room in the scratch and begins an empty response. */
+/* Writes the head of h1->response, behind which the staged part of the content
+ * may lie: it is no longer than the room that was left before the stage. */
+static void write_head(struct rd_h1 *h1, struct rd_conn *conn, int close,
+                       int chunked)
+{
+    struct rd_out *out = &h1->reactor->out;
+    struct rd_response_framing framing = {.date = date_line(h1),
+                                          .close = close,
+                                          .keep_alive =
+                                              h1->head.version_minor == 0,
+                                          .chunked = chunked};
+
+    count_response(h1, conn, h1->response.status);
+    out->len += rd_response_head(&h1->response, &framing, out->buf + out->len);
+}
+
 int rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn)
 {
     struct rd_out *out = &h1->reactor->out;
@@ -108,12 +115,78 @@ int rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn)
     return 0;
 }
 
+static void conclude_stream(struct rd_h1 *h1, struct rd_conn *conn, int close,
+                            int unread)
+{
+    struct rd_h1_exchange *ex = conn->request;
+    int content = has_content(h1);
+    int status = h1->response.status;
+
+    ex->stream.head_only = !content;
+    ex->stream.chunked =
+        h1->head.version_minor > 0 && status != 204 && status != 304;
+    /* RFC 9112 6.3: of 1.0 the end of the connection is that of the content. */
+    close |= content && !ex->stream.chunked;
+    ex->status = status;
+    ex->close = (uint8_t)close;
+    ex->unread = (uint8_t)unread;
+    write_head(h1, conn, close, ex->stream.chunked);
+    rd_conn_touch(conn);
+    rd_h1_stream_open(ex);
+}
+
+/* Has a reply that the kernel has not taken whole promoted, so that the after
+ * functions see its end. 0 if that cannot be. */
+static int follow(struct rd_h1 *h1, struct rd_conn *conn, uint64_t content,
+                  int close, int unread)
+{
+    struct rd_h1_exchange *ex =
+        conn->request || rd_conn_is_closed(conn) || conn->out.len == 0
+            ? NULL
+            : rd_h1_promote(h1, conn);
+
+    if (!ex) {
+        return 0;
+    }
+    ex->status = h1->response.status;
+    ex->close = (uint8_t)close;
+    ex->unread = (uint8_t)unread;
+    ex->stream.is_set = 1;
+    ex->stream.is_ended = 1;
+    ex->stream.sent = content;
+    rd_conn_hold(conn);
+    return 1;
+}
+
 void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
 {
+    struct restd_response *response = &h1->response;
     int close = unread || !keeps_alive(h1);
+    uint64_t len = 0;
 
-    write_response(h1, conn, close);
+    if (response->stream) {
+        conclude_stream(h1, conn, close, unread);
+        return;
+    }
+    write_head(h1, conn, close, 0);
+    if (has_content(h1)) {
+        len =
+            response->borrowed_len + response->stage_len + response->chain.len;
+        write_content(h1, conn);
+    } else {
+        rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
+    }
     rd_conn_touch(conn);
+    if (conn->request) {
+        ((struct rd_h1_exchange *)conn->request)->is_told = 1;
+    }
+    if (h1->has_plugins) {
+        if (follow(h1, conn, len, close, unread)) {
+            return;
+        }
+        rd_invoke_after(&h1->request, response->status, len,
+                        rd_conn_is_closed(conn));
+    }
     if (close) {
         rd_conn_end(conn, unread ? RD_CLOSE_REFUSED : RD_CLOSE_DONE, unread);
     }
@@ -122,33 +195,29 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
 void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
                   const char *detail, int unread)
 {
-    if (rd_h1_begin(h1, conn) != 0) {
-        return;
-    }
-    (void)restd_response_problem(&h1->response, status, detail);
+    struct restd_response *response = &h1->response;
+
+    restd_response_reset(response);
+    (void)restd_response_problem(response, status, detail);
     if (status == 503) {
-        (void)restd_response_header(&h1->response, "Retry-After", "1");
+        (void)restd_response_set_header(response, "Retry-After", "1");
     }
     if (status == 405) {
         char allow[RD_ALLOW_MAX];
         (void)rd_router_allow_text(h1->router, h1->match.allowed, allow,
                                    sizeof(allow));
-        (void)restd_response_header(&h1->response, "Allow", allow);
+        (void)restd_response_set_header(response, "Allow", allow);
     }
     rd_h1_conclude(h1, conn, unread);
 }
 
-/* OPTIONS that no route serves, RFC 9110 9.3.7. */
-void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn,
-                          uint32_t allowed, int unread)
+void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn, int unread)
 {
     char allow[RD_ALLOW_MAX];
 
-    if (rd_h1_begin(h1, conn) != 0) {
-        return;
-    }
-    (void)rd_router_allow_text(h1->router, allowed, allow, sizeof(allow));
-    (void)restd_response_status(&h1->response, 204);
-    (void)restd_response_header(&h1->response, "Allow", allow);
+    (void)rd_router_allow_text(h1->router, h1->match.allowed, allow,
+                               sizeof(allow));
+    (void)restd_response_set_status(&h1->response, 204);
+    (void)restd_response_set_header(&h1->response, "Allow", allow);
     rd_h1_conclude(h1, conn, unread);
 }

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-static void plugin_fini(const struct restd_plugin *plugin)
+void rd_plugin_fini(const struct restd_plugin *plugin)
 {
-    if (plugin->free) {
+    if (plugin && plugin->size >= sizeof(*plugin) && plugin->free) {
         plugin->free(plugin->data);
     }
 }
@@ -25,13 +25,13 @@ int rd_plugins_add(struct rd_plugins *plugins,
         return rd_error(error, RESTD_EINVAL, "no plugin of a known size");
     }
     if (!plugins) {
-        plugin_fini(plugin);
+        rd_plugin_fini(plugin);
         return rd_error(error, RESTD_ENOENT, "no route of that number");
     }
     struct restd_plugin *list =
         rd_mem_alloc((plugins->n + 1) * sizeof(*plugin));
     if (!list) {
-        plugin_fini(plugin);
+        rd_plugin_fini(plugin);
         return rd_error(error, RESTD_ENOMEM, "out of memory");
     }
     if (plugins->n > 0) {
@@ -47,7 +47,7 @@ int rd_plugins_add(struct rd_plugins *plugins,
 void rd_plugins_free(struct rd_plugins *plugins)
 {
     for (unsigned i = 0; i < plugins->n; i++) {
-        plugin_fini(&plugins->list[i]);
+        rd_plugin_fini(&plugins->list[i]);
     }
     rd_mem_free(plugins->list);
     plugins->list = NULL;

@@ -16,6 +16,8 @@ struct rd_plugins {
 RESTD_MUST_CHECK int rd_plugins_add(struct rd_plugins *plugins,
                                     const struct restd_plugin *plugin,
                                     struct restd_error *error);
+/* Calls its free function; NULL and one of an unknown size are left alone. */
+void rd_plugin_fini(const struct restd_plugin *plugin);
 /* Calls their free functions. */
 void rd_plugins_free(struct rd_plugins *plugins);
 

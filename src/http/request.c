@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a handler reads of its request. Thread: [loop]. */
+/* What a handler reads of its request: line, route, connection. Fields are
+ * request_fields.c's. Thread: [loop]. */
 #include <string.h>
+#include <sys/socket.h>
 
-#include <restd/http.h>
+#include <restd/request.h>
 
+#include "base/clock.h"
 #include "base/slice.h"
-#include "http/message.h"
+#include "http/h1.h"
+#include "http/overlay.h"
 #include "net/reactor.h"
 
 static const struct restd_slice absent = {NULL, 0};
@@ -23,45 +27,23 @@ restd_request_method_name(const struct restd_request *request)
 
 struct restd_slice restd_request_target(const struct restd_request *request)
 {
-    return rd_span(request->base, request->head->target);
+    return request->head->target.len
+               ? rd_span(request->base, request->head->target)
+               : absent;
 }
 
 struct restd_slice restd_request_path(const struct restd_request *request)
 {
-    return rd_span(request->base, request->head->path);
+    const struct rd_overlay *o = &request->overlay;
+
+    return o->path_len ? rd_slice(o->text + o->path_off, o->path_len)
+                       : rd_span(request->base, request->head->path);
 }
 
-struct restd_slice restd_request_query(const struct restd_request *request)
+struct restd_slice restd_request_pattern(const struct restd_request *request)
 {
-    return request->head->flags & RD_H1_QUERY
-               ? rd_span(request->base, request->head->query)
-               : absent;
-}
-
-int restd_request_query_is(const struct restd_request *request,
-                           const char *name, const char *value)
-{
-    struct restd_slice query = restd_request_query(request);
-    struct restd_slice want_name = rd_slice_str(name);
-    struct restd_slice want_value = rd_slice_str(value);
-
-    while (query.len > 0) {
-        const char *end = memchr(query.data, '&', query.len);
-        size_t len = end ? (size_t)(end - query.data) : query.len;
-        const char *equal = memchr(query.data, '=', len);
-        size_t name_len = equal ? (size_t)(equal - query.data) : len;
-        struct restd_slice v =
-            equal ? rd_slice(equal + 1, len - name_len - 1) : rd_slice("", 0);
-
-        if (rd_slice_eq(rd_slice(query.data, name_len), want_name) &&
-            rd_slice_eq(v, want_value)) {
-            return 1;
-        }
-        len += end != NULL;
-        query.data += len;
-        query.len -= len;
-    }
-    return 0;
+    const struct rd_route *route = request->match->route;
+    return route ? rd_slice_str(route->pattern) : absent;
 }
 
 struct restd_slice restd_request_host(const struct restd_request *request)
@@ -74,44 +56,35 @@ int restd_request_version_minor(const struct restd_request *request)
     return request->head->version_minor;
 }
 
-struct restd_slice restd_request_header(const struct restd_request *request,
-                                        const char *name)
-{
-    struct restd_slice want = rd_slice_str(name);
-
-    for (unsigned i = 0; i < request->head->fields_n; i++) {
-        const struct rd_h1_field *field = &request->head->fields[i];
-        if (field->name.len == want.len &&
-            rd_slice_ieq(rd_span(request->base, field->name), want)) {
-            return rd_span(request->base, field->value);
-        }
-    }
-    return absent;
-}
-
-int restd_request_header_at(const struct restd_request *request, unsigned index,
-                            struct restd_slice *name, struct restd_slice *value)
-{
-    if (index >= request->head->fields_n) {
-        return RESTD_ENOENT;
-    }
-    *name = rd_span(request->base, request->head->fields[index].name);
-    *value = rd_span(request->base, request->head->fields[index].value);
-    return 0;
-}
-
 struct restd_slice restd_request_param(const struct restd_request *request,
                                        const char *name)
 {
-    const struct rd_match *match = request->match;
     struct restd_slice want = rd_slice_str(name);
+    struct restd_slice found = absent;
+    struct restd_slice n;
+    struct restd_slice value;
 
-    for (unsigned i = 0; i < match->params_n; i++) {
-        if (rd_slice_eq(rd_match_name(match, i), want)) {
-            return match->params[i];
+    /* The last one of that name: a router by prefix may have two. */
+    for (unsigned i = 0; restd_request_param_at(request, i, &n, &value) == 0;
+         i++) {
+        if (rd_slice_eq(n, want)) {
+            found = value;
         }
     }
-    return absent;
+    return found;
+}
+
+int restd_request_param_at(const struct restd_request *request, unsigned index,
+                           struct restd_slice *name, struct restd_slice *value)
+{
+    const struct rd_match *match = request->match;
+
+    if (!match->route || index >= match->params_n) {
+        return RESTD_ENOENT;
+    }
+    *name = rd_match_name(match, index);
+    *value = match->params[index];
+    return 0;
 }
 
 struct restd_slice restd_request_body(const struct restd_request *request)
@@ -125,7 +98,46 @@ int restd_request_peer(const struct restd_request *request, char *buf,
     return rd_addr_format(&request->conn->peer, buf, size);
 }
 
-unsigned restd_request_loop(const struct restd_request *request)
+int restd_request_peer_host(const struct restd_request *request, char *buf,
+                            size_t size)
+{
+    return rd_addr_format_host(&request->conn->peer, buf, size);
+}
+
+int restd_request_local(const struct restd_request *request, char *buf,
+                        size_t size)
+{
+    struct sockaddr_storage sa;
+    socklen_t len = sizeof(sa);
+    struct rd_addr addr;
+
+    memset(&sa, 0, sizeof(sa));
+    if (getsockname(rd_io_fd(&request->conn->io), (struct sockaddr *)&sa,
+                    &len) != 0) {
+        return RESTD_EOS;
+    }
+    rd_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
+    return rd_addr_format(&addr, buf, size);
+}
+
+unsigned restd_request_listener(const struct restd_request *request)
+{
+    return request->conn->listener;
+}
+
+int64_t restd_request_time_ms(const struct restd_request *request)
+{
+    uint64_t age_ns = rd_clock_ns() - request->start_ns;
+
+    return rd_clock_unix_ms() - (int64_t)(age_ns / 1000000);
+}
+
+struct restd_loop *restd_request_loop(const struct restd_request *request)
+{
+    return request->conn->reactor->loop;
+}
+
+unsigned restd_request_worker(const struct restd_request *request)
 {
     return request->conn->reactor->index;
 }
@@ -133,4 +145,25 @@ unsigned restd_request_loop(const struct restd_request *request)
 uint64_t restd_request_turn(const struct restd_request *request)
 {
     return request->conn->reactor->turn;
+}
+
+void restd_request_set_data(struct restd_request *request, void *data)
+{
+    request->data = data;
+}
+
+void *restd_request_data(const struct restd_request *request)
+{
+    return request->data;
+}
+
+int restd_request_set_header(struct restd_request *request, const char *name,
+                             struct restd_slice value)
+{
+    return rd_overlay_add(&request->overlay, rd_slice_str(name), value);
+}
+
+int restd_request_set_path(struct restd_request *request, const char *path)
+{
+    return rd_overlay_set_path(&request->overlay, rd_slice_str(path));
 }

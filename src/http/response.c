@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/slice.h"
 #include "http/field.h"
+#include "http/h1_exchange.h"
 #include "http/message.h"
 
 #define DETAIL_MAX 256
@@ -24,35 +25,49 @@ void rd_response_init(struct restd_response *response,
     response->chunks = chunks;
     response->fields.text = fields;
     response->fields.len = 0;
+    response->fields.preset = 0;
     response->fields.type_len = 0;
     response->borrowed_len = 0;
     response->stage = stage;
     response->stage_len = 0;
     response->stage_size = stage_size;
     memset(&response->chain, 0, sizeof(response->chain));
+    response->request = NULL;
+    response->stream = NULL;
 }
 
 static void drop_body(struct restd_response *response)
 {
+    if (response->stream) {
+        rd_h1_stream_drop(response->stream);
+        response->stream = NULL;
+    }
     response->borrowed_len = 0;
     response->stage_len = 0;
     rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
 }
 
-void rd_response_reset(struct restd_response *response)
+void restd_response_reset(struct restd_response *response)
 {
     drop_body(response);
     response->status = 200;
-    response->fields.len = 0;
+    response->fields.len = response->fields.preset;
     response->fields.type_len = 0;
 }
 
-size_t rd_response_body_len(const struct restd_response *response)
+uint64_t restd_response_body_len(const struct restd_response *response)
 {
-    return response->borrowed_len + response->stage_len + response->chain.len;
+    return response->stream ? UINT64_MAX
+                            : response->borrowed_len + response->stage_len +
+                                  response->chain.len;
 }
 
-int restd_response_status(struct restd_response *response, int status)
+int restd_response_status(const struct restd_response *response)
+{
+    return response->status;
+}
+
+int restd_response_set_status(struct restd_response *response, int status)
 {
     if (status < 200 || status > 599) {
         return RESTD_ERANGE;
@@ -61,111 +76,60 @@ int restd_response_status(struct restd_response *response, int status)
     return 0;
 }
 
-static int fields_set_type(struct rd_fields *fields, struct restd_slice type)
+int restd_response_set_type(struct restd_response *response, const char *type)
 {
-    if (type.len == 0 || type.len > RD_TYPE_MAX || !rd_field_is_value(type)) {
-        return RESTD_EINVAL;
+    return rd_fields_set_type(&response->fields, rd_slice_str(type));
+}
+
+int restd_response_add_header(struct restd_response *response, const char *name,
+                              const char *value)
+{
+    return rd_fields_add(&response->fields, rd_slice_str(name),
+                         rd_slice_str(value));
+}
+
+int restd_response_set_header(struct restd_response *response, const char *name,
+                              const char *value)
+{
+    /* Added first, so that an error leaves what was there. */
+    size_t before = response->fields.len;
+    struct restd_slice field = rd_slice_str(name);
+    int rc = rd_fields_add(&response->fields, field, rd_slice_str(value));
+
+    if (rc == 0 && response->fields.len > before) {
+        struct rd_fields old = response->fields;
+        old.len = before;
+        rd_fields_remove(&old, field);
+        memmove(old.text + old.len, old.text + before,
+                response->fields.len - before);
+        response->fields.len -= before - old.len;
+        response->fields.preset = old.preset;
     }
-    memcpy(fields->type, type.data, type.len);
-    fields->type_len = type.len;
-    return 0;
+    return rc;
 }
 
-/* Fields that follow from the framing, and would break it if set by hand. */
-static int is_own_field(struct restd_slice name)
+void restd_response_remove_header(struct restd_response *response,
+                                  const char *name)
 {
-    static const char *const own[] = {"Content-Length", "Transfer-Encoding",
-                                      "Connection", "Date"};
-
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        if (rd_slice_ieq(name, rd_slice_str(own[i]))) {
-            return 1;
-        }
-    }
-    return 0;
+    rd_fields_remove(&response->fields, rd_slice_str(name));
 }
 
-static int fields_add(struct rd_fields *fields, struct restd_slice name,
-                      struct restd_slice value)
+struct restd_slice restd_response_header(const struct restd_response *response,
+                                         const char *name)
 {
-    if (!rd_field_is_token(name) || !rd_field_is_value(value) ||
-        is_own_field(name)) {
-        return RESTD_EINVAL;
-    }
-    if (rd_slice_ieq(name, rd_slice_str("Content-Type"))) {
-        return fields_set_type(fields, value);
-    }
-    if (name.len + value.len + 4 > RD_FIELDS_MAX - fields->len) {
-        return RESTD_ELIMIT;
-    }
-    char *p = fields->text + fields->len;
-    memcpy(p, name.data, name.len);
-    memcpy(p + name.len, ": ", 2);
-    memcpy(p + name.len + 2, value.data, value.len);
-    memcpy(p + name.len + 2 + value.len, "\r\n", 2);
-    fields->len += name.len + value.len + 4;
-    return 0;
+    return rd_fields_get(&response->fields, rd_slice_str(name));
 }
 
-int restd_response_type(struct restd_response *response, const char *type)
+int restd_response_add_fields(struct restd_response *response,
+                              const struct restd_fields *set)
 {
-    return fields_set_type(&response->fields, rd_slice_str(type));
-}
-
-int restd_response_header(struct restd_response *response, const char *name,
-                          const char *value)
-{
-    return fields_add(&response->fields, rd_slice_str(name),
-                      rd_slice_str(value));
-}
-
-struct restd_fields {
-    struct rd_fields fields;
-    char text[RD_FIELDS_MAX];
-};
-
-int restd_fields_new(struct restd_fields **out)
-{
-    struct restd_fields *set = rd_mem_alloc(sizeof(*set));
-
-    if (!set) {
-        return RESTD_ENOMEM;
-    }
-    set->fields.text = set->text;
-    *out = set;
-    return 0;
-}
-
-int restd_fields_add(struct restd_fields *set, const char *name,
-                     const char *value)
-{
-    return fields_add(&set->fields, rd_slice_str(name), rd_slice_str(value));
-}
-
-void restd_fields_free(struct restd_fields *set)
-{
-    rd_mem_free(set);
-}
-
-int restd_response_fields(struct restd_response *response,
-                          const struct restd_fields *set)
-{
-    struct rd_fields *to = &response->fields;
     const struct rd_fields *from = &set->fields;
 
-    if (from->len > RD_FIELDS_MAX - to->len) {
-        return RESTD_ELIMIT;
-    }
-    memcpy(to->text + to->len, from->text, from->len);
-    to->len += from->len;
-    if (from->type_len > 0) {
-        memcpy(to->type, from->type, from->type_len);
-        to->type_len = from->type_len;
-    }
-    return 0;
+    return rd_fields_join(&response->fields, rd_slice(from->text, from->len),
+                          rd_slice(from->type, from->type_len));
 }
 
-static int body_append(struct restd_response *response, const char *data,
+int rd_response_append(struct restd_response *response, const char *data,
                        size_t len)
 {
     size_t room =
@@ -182,7 +146,7 @@ int restd_response_body(struct restd_response *response, const void *data,
                         size_t len)
 {
     drop_body(response);
-    int rc = len ? body_append(response, data, len) : 0;
+    int rc = len ? rd_response_append(response, data, len) : 0;
     if (rc != 0) {
         drop_body(response);
     }
@@ -207,7 +171,7 @@ int restd_response_printf(struct restd_response *response, const char *format,
         const char *data = response->borrowed;
         size_t len = response->borrowed_len;
         response->borrowed_len = 0;
-        int rc = body_append(response, data, len);
+        int rc = rd_response_append(response, data, len);
         if (rc != 0) {
             return rc;
         }
@@ -218,7 +182,20 @@ int restd_response_printf(struct restd_response *response, const char *format,
     if (n < 0 || (size_t)n >= sizeof(text)) {
         return RESTD_ELIMIT;
     }
-    return body_append(response, text, (size_t)n);
+    return rd_response_append(response, text, (size_t)n);
+}
+
+int restd_response_redirect(struct restd_response *response, int status,
+                            const char *location)
+{
+    if ((status < 301 || status > 303) && status != 307 && status != 308) {
+        return RESTD_ERANGE;
+    }
+    int rc = restd_response_set_header(response, "Location", location);
+    if (rc == 0) {
+        response->status = status;
+    }
+    return rc;
 }
 
 int restd_response_problem(struct restd_response *response, int status,
@@ -228,7 +205,7 @@ int restd_response_problem(struct restd_response *response, int status,
     struct restd_json json;
     const char *title = restd_status_phrase(status);
 
-    int rc = restd_response_status(response, status);
+    int rc = restd_response_set_status(response, status);
     if (rc != 0) {
         return rc;
     }
@@ -249,7 +226,7 @@ int restd_response_problem(struct restd_response *response, int status,
     if (len < 0) {
         return RESTD_ELIMIT;
     }
-    (void)restd_response_type(response, "application/problem+json");
+    (void)restd_response_set_type(response, "application/problem+json");
     rc = restd_response_body(response, text, (size_t)len);
     return rc != 0 ? rc : restd_response_printf(response, "\n");
 }
@@ -274,7 +251,7 @@ static char *put_status_line(char *p, int status)
 size_t rd_response_head(const struct restd_response *response,
                         const struct rd_response_framing *framing, char *out)
 {
-    size_t body_len = rd_response_body_len(response);
+    uint64_t body_len = restd_response_body_len(response);
     char *p = put_status_line(out, response->status);
 
     memcpy(p, framing->date, RD_DATE_LINE_LEN);
@@ -287,7 +264,11 @@ size_t rd_response_head(const struct restd_response *response,
         p = PUT(p, "Content-Type: text/plain\r\n");
     }
     /* RFC 9110 8.6: none with 204; 304 would need that of the 200. */
-    if (response->status != 204 && response->status != 304) {
+    if (response->stream) {
+        if (framing->chunked) {
+            p = PUT(p, "Transfer-Encoding: chunked\r\n");
+        }
+    } else if (response->status != 204 && response->status != 304) {
         p = PUT(p, "Content-Length: ");
         p += rd_decimal_u64(p, body_len);
         p = PUT(p, "\r\n");

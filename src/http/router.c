@@ -311,16 +311,28 @@ static int route_make(struct restd_router *router, struct rd_route *route,
     return 0;
 }
 
+int rd_router_check_open(const struct restd_router *router,
+                         struct restd_error *error)
+{
+    return router->sealed
+               ? rd_error(error, RESTD_ESTATE, "a server runs with the router")
+               : 0;
+}
+
 int restd_router_add(struct restd_router *router, const char *method,
                      const char *pattern, restd_handler_fn *handler, void *data,
                      struct restd_error *error)
 {
     unsigned methods_n = router->methods_n;
+    int number = rd_router_check_open(router, error);
 
+    if (number != 0) {
+        return number;
+    }
     if (!method || !pattern || !handler) {
         return rd_error(error, RESTD_EINVAL, "no method, pattern or handler");
     }
-    int number = rd_router_method_add(router, method, error);
+    number = rd_router_method_add(router, method, error);
     if (number < 0) {
         return number;
     }

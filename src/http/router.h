@@ -88,6 +88,11 @@ size_t rd_router_work_bytes(const struct restd_router *router,
  * RESTD_ENOMEM. */
 RESTD_MUST_CHECK int rd_router_freeze(struct restd_router *router);
 
+/* From now on it cannot be changed. Frozen. */
+void rd_router_seal(struct restd_router *router);
+/* Plugins of it and of all its routes; frozen. */
+unsigned rd_router_plugins(const struct restd_router *router);
+
 /* The outermost router's scope. */
 const struct rd_scope *rd_router_scope(const struct restd_router *router);
 /* Number of a method token, 0 if no route knows it and it has none. */

@@ -233,6 +233,7 @@ static void scope_note(struct restd_router *router, struct rd_scope *scope)
     for (const struct rd_scope *s = scope; s->parent; s = s->parent) {
         plugins_note(&s->plugins, &scope->has_before, &scope->has_after);
     }
+    router->plugins_n += scope->plugins.n;
     router->bytes += sizeof(*scope) + rd_pattern_bytes(scope->pattern) +
                      scope->plugins.n * sizeof(*scope->plugins.list);
 }
@@ -244,6 +245,7 @@ static void route_note(struct restd_router *router, struct rd_route *route)
     route->has_before = route->scope->has_before;
     route->has_after = route->scope->has_after;
     plugins_note(&route->plugins, &route->has_before, &route->has_after);
+    router->plugins_n += route->plugins.n;
     router->bytes += sizeof(*route) + rd_pattern_bytes(route->compiled) +
                      route->plugins.n * sizeof(*route->plugins.list) +
                      (o->summary ? strlen(o->summary) : 0) +
@@ -260,6 +262,7 @@ int rd_router_freeze(struct restd_router *router)
         return 0;
     }
     router->allowed = 0;
+    router->plugins_n = 0;
     router->bytes =
         sizeof(*router) + 3 * routes->max * sizeof(struct rd_route *);
     rc = tree_build(router);
@@ -277,6 +280,16 @@ int rd_router_freeze(struct restd_router *router)
         rd_router_thaw(router);
     }
     return rc;
+}
+
+void rd_router_seal(struct restd_router *router)
+{
+    router->sealed = 1;
+}
+
+unsigned rd_router_plugins(const struct restd_router *router)
+{
+    return router->plugins_n;
 }
 
 void rd_router_thaw(struct restd_router *router)

@@ -121,20 +121,20 @@ int rd_router_match(const struct restd_router *router, unsigned method,
     struct rd_uri_path path, collapsed;
 
     RD_ASSERT(tree && 2 * raw.len <= work->size);
-    match->route = NULL;
-    match->scope = router->root;
-    match->allowed = 0;
     match->params_n = 0;
     if (plain) {
         const struct rd_router_edge *edge = rd_router_edge(tree, NULL, raw);
-        if (edge) {
-            match->route = rd_router_pick(&edge->to->here, method);
-            if (match->route) {
-                match->scope = match->route->scope;
-                return 0;
-            }
+        const struct rd_route *route =
+            edge ? rd_router_pick(&edge->to->here, method) : NULL;
+        if (route) {
+            match->route = route;
+            match->scope = route->scope;
+            return 0;
         }
     }
+    match->route = NULL;
+    match->scope = router->root;
+    match->allowed = 0;
     int rc = rd_uri_split(raw, work->scratch, &path);
     if (rc != 0) {
         return rc;

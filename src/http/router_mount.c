@@ -172,7 +172,11 @@ int restd_router_mount(struct restd_router *router, const char *base,
     struct mount m = {
         .router = router, .child = child, .base = base, .error = error};
     unsigned methods_n = router->methods_n;
+    int rc = rd_router_check_open(router, error);
 
+    if (rc != 0) {
+        return rc;
+    }
     if (!base || !child || child == router) {
         return rd_error(error, RESTD_EINVAL, "no base, or no other router");
     }
@@ -185,7 +189,7 @@ int restd_router_mount(struct restd_router *router, const char *base,
     if (strcmp(base, "/") == 0) {
         m.base = "";
     }
-    int rc = prepare(&m);
+    rc = prepare(&m);
     if (rc == 0) {
         commit(&m);
     } else {

@@ -51,6 +51,10 @@ int restd_router_configure(struct restd_router *router, int number,
     const char **texts[] = {&own.summary, &own.consumes, &own.produces};
     int rc = 0;
 
+    rc = rd_router_check_open(router, error);
+    if (rc != 0) {
+        return rc;
+    }
     if (!route) {
         return rd_error(error, RESTD_ENOENT, "no route has number %d", number);
     }
@@ -78,12 +82,24 @@ int restd_router_configure(struct restd_router *router, int number,
     return rc;
 }
 
+static int use(struct restd_router *router, struct rd_plugins *plugins,
+               const struct restd_plugin *plugin, struct restd_error *error)
+{
+    int rc = rd_router_check_open(router, error);
+
+    if (rc != 0) {
+        rd_plugin_fini(plugin);
+        return rc;
+    }
+    rd_router_thaw(router);
+    return rd_plugins_add(plugins, plugin, error);
+}
+
 int restd_router_use(struct restd_router *router,
                      const struct restd_plugin *plugin,
                      struct restd_error *error)
 {
-    rd_router_thaw(router);
-    return rd_plugins_add(&router->root->plugins, plugin, error);
+    return use(router, &router->root->plugins, plugin, error);
 }
 
 int restd_router_use_on(struct restd_router *router, int number,
@@ -92,8 +108,7 @@ int restd_router_use_on(struct restd_router *router, int number,
 {
     struct rd_route *route = route_of(router, number);
 
-    rd_router_thaw(router);
-    return rd_plugins_add(route ? &route->plugins : NULL, plugin, error);
+    return use(router, route ? &route->plugins : NULL, plugin, error);
 }
 
 int restd_router_route_at(const struct restd_router *router, unsigned index,

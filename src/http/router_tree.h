@@ -60,6 +60,8 @@ struct restd_router {
     struct rd_routes listed;     /* all, by text and method */
     struct rd_router_tree *tree; /* NULL: not frozen */
     unsigned regexes_n;          /* of routes and bases */
+    unsigned plugins_n;          /* of routes and scopes; frozen */
+    int sealed;                  /* a server runs with it */
     unsigned methods_n;
     /* Tokens by number; from RESTD_METHODS_N on they are the router's. */
     const char *methods[RD_METHODS_MAX];
@@ -69,6 +71,9 @@ struct restd_router {
 
 /* router.c, for router_mount.c and router_options.c */
 RESTD_MUST_CHECK int rd_routes_reserve(struct rd_routes *routes, unsigned more);
+/* RESTD_ESTATE once it is sealed. */
+RESTD_MUST_CHECK int rd_router_check_open(const struct restd_router *router,
+                                          struct restd_error *error);
 /* The route of the tree that is the same as `route`, or NULL. */
 const struct rd_route *rd_router_same(const struct restd_router *router,
                                       const struct rd_route *route);

@@ -30,19 +30,29 @@ void rd_addr_from_sockaddr(struct rd_addr *addr, const struct sockaddr *sa)
     }
 }
 
+int rd_addr_format_host(const struct rd_addr *addr, char *buf, size_t size)
+{
+    if (addr->family == RD_UNIX) {
+        int n = snprintf(buf, size, "unix:");
+        return (size_t)n < size ? n : RESTD_ERANGE;
+    }
+    if (!inet_ntop(addr->family == RD_IPV6 ? AF_INET6 : AF_INET, addr->ip, buf,
+                   (socklen_t)size)) {
+        return RESTD_ERANGE;
+    }
+    return (int)strlen(buf);
+}
+
 int rd_addr_format(const struct rd_addr *addr, char *buf, size_t size)
 {
     char ip[INET6_ADDRSTRLEN];
-    int n;
 
-    if (addr->family == RD_UNIX) {
-        n = snprintf(buf, size, "unix:");
-    } else {
-        int v6 = addr->family == RD_IPV6;
-        if (!inet_ntop(v6 ? AF_INET6 : AF_INET, addr->ip, ip, sizeof(ip))) {
-            return RESTD_ERANGE;
-        }
-        n = snprintf(buf, size, v6 ? "[%s]:%u" : "%s:%u", ip, addr->port);
+    int n = rd_addr_format_host(addr, ip, sizeof(ip));
+    if (n >= 0 && addr->family == RD_UNIX) {
+        n = snprintf(buf, size, "%s", ip);
+    } else if (n >= 0) {
+        n = snprintf(buf, size, addr->family == RD_IPV6 ? "[%s]:%u" : "%s:%u",
+                     ip, addr->port);
     }
     return n >= 0 && (size_t)n < size ? n : RESTD_ERANGE;
 }

@@ -27,6 +27,8 @@ struct rd_addr {
 void rd_addr_from_sockaddr(struct rd_addr *addr, const struct sockaddr *sa);
 /* Text with port; its length, or RESTD_ERANGE. */
 int rd_addr_format(const struct rd_addr *addr, char *buf, size_t size);
+/* The same without the port ("192.0.2.1", "::1", "unix:"). */
+int rd_addr_format_host(const struct rd_addr *addr, char *buf, size_t size);
 /* Same host, whatever the port. */
 int rd_addr_same_host(const struct rd_addr *a, const struct rd_addr *b);
 

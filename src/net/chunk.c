@@ -30,6 +30,7 @@ static struct rd_chunk *chunk_take(struct rd_chunk_pool *pool,
         chunk->next = NULL;
         chunk->off = 0;
         chunk->len = 0;
+        chunk->kind = RD_CHUNK_DATA;
     }
     return chunk;
 }
@@ -41,24 +42,36 @@ static void chunk_give(struct rd_chunk_pool *pool, enum rd_mem_owner owner,
     rd_slab_give(&pool->slab, chunk);
 }
 
+static void chain_link(struct rd_chain *chain, struct rd_chunk *chunk)
+{
+    if (chain->tail) {
+        chain->tail->next = chunk;
+    } else {
+        chain->head = chunk;
+    }
+    chain->tail = chunk;
+}
+
+static size_t chunk_room(const struct rd_chunk *chunk)
+{
+    return chunk && chunk->kind == RD_CHUNK_DATA
+               ? sizeof(chunk->data) - chunk->off - chunk->len
+               : 0;
+}
+
 int rd_chain_append(struct rd_chain *chain, struct rd_chunk_pool *pool,
                     enum rd_mem_owner owner, const char *data, size_t len)
 {
     while (len > 0) {
         struct rd_chunk *tail = chain->tail;
-        size_t room = tail ? sizeof(tail->data) - tail->off - tail->len : 0;
+        size_t room = chunk_room(tail);
 
         if (room == 0) {
             tail = chunk_take(pool, owner);
             if (!tail) {
                 return RESTD_ENOMEM;
             }
-            if (chain->tail) {
-                chain->tail->next = tail;
-            } else {
-                chain->head = tail;
-            }
-            chain->tail = tail;
+            chain_link(chain, tail);
             room = sizeof(tail->data);
         }
         size_t n = len < room ? len : room;
@@ -71,8 +84,55 @@ int rd_chain_append(struct rd_chain *chain, struct rd_chunk_pool *pool,
     return 0;
 }
 
+int rd_chain_append_ref(struct rd_chain *chain, struct rd_chunk_pool *pool,
+                        enum rd_mem_owner owner, const struct rd_chunk_ref *ref)
+{
+    RD_ASSERT(ref->len > 0);
+    struct rd_chunk *chunk = chunk_take(pool, owner);
+
+    if (!chunk) {
+        return RESTD_ENOMEM;
+    }
+    chunk->kind = RD_CHUNK_REF;
+    chunk->ref = *ref;
+    chain_link(chain, chunk);
+    chain->len += ref->len;
+    return 0;
+}
+
+struct rd_chunk_ref *rd_chain_file(const struct rd_chain *chain)
+{
+    struct rd_chunk *head = chain->head;
+
+    return head && head->kind == RD_CHUNK_REF && !head->ref.data ? &head->ref
+                                                                 : NULL;
+}
+
+/* Takes up to `len` bytes off the front of a chunk; how many. */
+static uint64_t chunk_consume(struct rd_chunk *chunk, uint64_t len)
+{
+    if (chunk->kind == RD_CHUNK_REF) {
+        uint64_t n = len < chunk->ref.len ? len : chunk->ref.len;
+        if (chunk->ref.data) {
+            chunk->ref.data += n;
+        }
+        chunk->ref.offset += n;
+        chunk->ref.len -= n;
+        return n;
+    }
+    uint16_t n = len < chunk->len ? (uint16_t)len : chunk->len;
+    chunk->off = (uint16_t)(chunk->off + n);
+    chunk->len = (uint16_t)(chunk->len - n);
+    return n;
+}
+
+static int chunk_is_empty(const struct rd_chunk *chunk)
+{
+    return chunk->kind == RD_CHUNK_REF ? chunk->ref.len == 0 : chunk->len == 0;
+}
+
 void rd_chain_consume(struct rd_chain *chain, struct rd_chunk_pool *pool,
-                      enum rd_mem_owner owner, size_t len)
+                      enum rd_mem_owner owner, uint64_t len)
 {
     RD_ASSERT(len <= chain->len);
     chain->len -= len;
@@ -80,15 +140,14 @@ void rd_chain_consume(struct rd_chain *chain, struct rd_chunk_pool *pool,
         struct rd_chunk *head = chain->head;
 
         RD_ASSERT(head);
-        size_t n = len < head->len ? len : head->len;
-
-        head->off = (uint16_t)(head->off + n);
-        head->len = (uint16_t)(head->len - n);
-        len -= n;
-        if (head->len == 0) {
+        len -= chunk_consume(head, len);
+        if (chunk_is_empty(head)) {
             chain->head = head->next;
             if (!chain->head) {
                 chain->tail = NULL;
+            }
+            if (head->kind == RD_CHUNK_REF && head->ref.release) {
+                head->ref.release(head->ref.arg);
             }
             chunk_give(pool, owner, head);
         }
@@ -126,8 +185,14 @@ void rd_chain_join(struct rd_chain *to, struct rd_chain *from,
 void rd_chain_copy(const struct rd_chain *chain, char *out)
 {
     for (const struct rd_chunk *c = chain->head; c; c = c->next) {
-        memcpy(out, c->data + c->off, c->len);
-        out += c->len;
+        if (c->kind == RD_CHUNK_REF) {
+            RD_ASSERT(c->ref.data);
+            memcpy(out, c->ref.data, c->ref.len);
+            out += c->ref.len;
+        } else {
+            memcpy(out, c->data + c->off, c->len);
+            out += c->len;
+        }
     }
 }
 
@@ -136,9 +201,15 @@ int rd_chain_iov(const struct rd_chain *chain, struct iovec *iov, int max)
     int n = 0;
 
     for (struct rd_chunk *c = chain->head; c && n < max; c = c->next) {
-        iov[n].iov_base = c->data + c->off;
-        iov[n].iov_len = c->len;
-        n++;
+        if (c->kind == RD_CHUNK_DATA) {
+            iov[n].iov_base = c->data + c->off;
+            iov[n++].iov_len = c->len;
+        } else if (c->ref.data) {
+            iov[n].iov_base = (void *)(uintptr_t)c->ref.data;
+            iov[n++].iov_len = c->ref.len;
+        } else {
+            break;
+        }
     }
     return n;
 }

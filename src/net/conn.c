@@ -21,19 +21,6 @@
 
 static void conn_settle(struct rd_conn *conn);
 
-static void conn_set_state(struct rd_conn *conn, enum rd_conn_state state)
-{
-    _Atomic uint64_t *gauges = conn->reactor->counters->states;
-
-    RD_ASSERT(conn->state != RD_CONN_CLOSED);
-    RD_DEBUG_ASSERT(conn->state != RD_CONN_LINGERING ||
-                    state == RD_CONN_CLOSED);
-    rd_count(&gauges[conn->state], (uint64_t)-1);
-    rd_count(&gauges[state], 1);
-    conn->state = (uint8_t)state;
-    conn->since = conn->reactor->tick_now;
-}
-
 void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason)
 {
     struct rd_reactor *r = conn->reactor;
@@ -53,7 +40,7 @@ void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason)
     rd_chain_clear(&conn->in, &r->chunks, RD_MEM_INPUT);
     rd_chain_clear(&conn->out, &r->chunks, RD_MEM_OUTPUT);
     rd_wheel_remove(&r->wheel, &conn->timer);
-    conn_set_state(conn, RD_CONN_CLOSED);
+    rd_conn_set_state(conn, RD_CONN_CLOSED);
     rd_count(&r->counters->closed, 1);
     rd_count(&r->counters->reasons[reason], 1);
     rd_log(r->log, RESTD_LOG_DEBUG, "connection closed: %s",
@@ -77,6 +64,18 @@ void rd_conn_pause(struct rd_conn *conn)
     conn->flags |= RD_CONN_PAUSED;
 }
 
+void rd_conn_hold(struct rd_conn *conn)
+{
+    conn->flags |= RD_CONN_HELD;
+}
+
+void rd_conn_resume(struct rd_conn *conn)
+{
+    conn->flags &= (uint16_t)~RD_CONN_HELD;
+    conn->flags |= RD_CONN_AGAIN;
+    conn_settle(conn);
+}
+
 void rd_conn_touch(struct rd_conn *conn)
 {
     /* In WRITING it is the peer's progress that counts. */
@@ -94,7 +93,7 @@ static int conn_keep(struct rd_conn *conn, const char *data, size_t len)
     struct rd_reactor *r = conn->reactor;
 
     if (rd_budget_level(r->ledger.budget) >= RD_LEVEL_REFUSE &&
-        !(conn->flags & RD_CONN_PAUSED)) {
+        !(conn->flags & (RD_CONN_PAUSED | RD_CONN_HELD))) {
         return RESTD_ENOMEM;
     }
     if (conn->start_ns == 0) {
@@ -107,8 +106,9 @@ static int conn_keep(struct rd_conn *conn, const char *data, size_t len)
 static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
 {
     struct rd_reactor *r = conn->reactor;
-    size_t used = r->protocol->input(conn, r->in, len, seen);
 
+    r->out.conn = conn;
+    size_t used = r->protocol->input(conn, r->in, len, seen);
     if (!rd_conn_is_closed(conn) && used < len) {
         if (conn->flags & RD_CONN_ENDING) {
             conn->flags |= RD_CONN_UNREAD;
@@ -117,6 +117,7 @@ static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
         }
     }
     rd_conn_flush(conn, NULL, 0, NULL);
+    r->out.conn = NULL;
     if (!rd_conn_is_closed(conn) && conn->out.len == 0) {
         r->protocol->sent(conn);
     }
@@ -163,7 +164,7 @@ static int conn_read(struct rd_conn *conn)
     if ((size_t)n == room) {
         conn->flags |= RD_CONN_FULL;
     } else {
-        conn->flags &= (uint8_t)~RD_CONN_FULL;
+        conn->flags &= (uint16_t)~RD_CONN_FULL;
     }
     conn_unkeep(conn);
     conn_input(conn, have + (size_t)n, have);
@@ -193,20 +194,25 @@ static void conn_writable(struct rd_conn *conn)
 {
     struct rd_reactor *r = conn->reactor;
 
-    rd_conn_send_kept(conn);
-    if (rd_conn_is_closed(conn)) {
+    conn->flags &= (uint16_t)~RD_CONN_PUMP;
+    if (conn->out.len > 0) {
+        rd_conn_send_kept(conn);
+        if (rd_conn_is_closed(conn)) {
+            return;
+        }
+        if (conn->out.len == 0) {
+            r->protocol->sent(conn);
+        }
+    }
+    if (conn->out.len > r->options->output_low_bytes) {
         return;
     }
-    if (conn->out.len == 0) {
-        r->protocol->sent(conn);
+    if (conn->flags & RD_CONN_PAUSED) {
+        conn->flags &= (uint16_t)~RD_CONN_PAUSED;
+        conn->flags |= RD_CONN_AGAIN;
     }
-    if ((conn->flags & RD_CONN_PAUSED) &&
-        conn->out.len <= r->options->output_low_bytes) {
-        conn->flags &= (uint8_t)~RD_CONN_PAUSED;
-        size_t len = conn_unkeep(conn);
-        if (len > 0) {
-            conn_input(conn, len, 0);
-        }
+    if (conn->request) {
+        r->protocol->room(conn);
     }
 }
 
@@ -219,11 +225,12 @@ static void conn_event(struct rd_io *io, int events)
         conn_linger_read(conn);
         return;
     }
-    if ((events & RD_WRITE) && conn->out.len > 0) {
+    if ((events & RD_WRITE) &&
+        (conn->out.len > 0 || (conn->flags & RD_CONN_PUMP))) {
         conn_writable(conn);
     }
     if ((events & RD_READ) && !rd_conn_is_closed(conn) &&
-        !(conn->flags & (RD_CONN_PAUSED | RD_CONN_ENDING | RD_CONN_EOF))) {
+        !(conn->flags & RD_CONN_DEAF)) {
         (void)conn_read(conn);
     }
     conn_settle(conn);
@@ -245,65 +252,47 @@ static void conn_finish(struct rd_conn *conn)
     rd_chain_clear(&conn->in, &r->chunks, RD_MEM_INPUT);
     r->linger_n++;
     conn->linger_bytes = 0;
-    conn_set_state(conn, RD_CONN_LINGERING);
+    rd_conn_set_state(conn, RD_CONN_LINGERING);
     rd_io_watch(r->loop, &conn->io, RD_READ);
     rd_conn_set_deadline(conn);
 }
 
-/* `since` is the tick of: IDLE the last request, READING the first byte of the
- * head, WRITING the last progress, LINGERING its beginning. */
-void rd_conn_set_deadline(struct rd_conn *conn)
+/* Offers kept input again if nothing speaks against it any more. */
+static void conn_again(struct rd_conn *conn)
 {
-    const struct rd_reactor *r = conn->reactor;
-    const struct restd_options *o = r->options;
-    uint32_t tick = conn->since;
-
-    switch ((enum rd_conn_state)conn->state) {
-    case RD_CONN_IDLE:
-        if (r->draining) {
-            if ((int32_t)(r->drain_tick - tick) > 0) {
-                tick = r->drain_tick;
-            }
-            tick += rd_ticks(o->drain_silence_ms);
-        } else if (conn->flags & RD_CONN_USED) {
-            tick += rd_ticks(o->keepalive_timeout_ms);
-        } else {
-            tick += rd_ticks(o->header_timeout_ms);
+    while ((conn->flags & RD_CONN_AGAIN) && !rd_conn_is_closed(conn) &&
+           !(conn->flags & (RD_CONN_PAUSED | RD_CONN_HELD | RD_CONN_ENDING))) {
+        conn->flags &= (uint16_t)~RD_CONN_AGAIN;
+        size_t len = conn_unkeep(conn);
+        if (len > 0) {
+            conn_input(conn, len, 0);
         }
-        break;
-    case RD_CONN_READING:
-        tick = r->protocol->deadline(conn);
-        break;
-    case RD_CONN_WRITING:
-        tick += rd_ticks(o->write_timeout_ms);
-        break;
-    case RD_CONN_LINGERING:
-        tick += rd_ticks(o->linger_timeout_ms);
-        break;
-    case RD_CONN_PROCESSING:
-    case RD_CONN_CLOSED:
-    case RD_CONN_STATES_N:
-        return;
     }
-    rd_wheel_set(&conn->reactor->wheel, &conn->timer, tick);
 }
 
-static enum rd_conn_state conn_derive_state(const struct rd_conn *conn)
+/* 1 for what nearly all are behind a request: idle, as before it. */
+static int is_idle_still(const struct rd_conn *conn)
 {
-    if (conn->out.len > 0) {
-        return RD_CONN_WRITING;
-    }
-    return conn->request || conn->in.len > 0 ? RD_CONN_READING : RD_CONN_IDLE;
+    return conn->state == RD_CONN_IDLE && conn->out.len == 0 &&
+           conn->in.len == 0 && !conn->request &&
+           !(conn->flags & (RD_CONN_DEAF | RD_CONN_AGAIN));
 }
 
 static void conn_settle(struct rd_conn *conn)
 {
-    struct rd_reactor *r = conn->reactor;
-
+    if (__builtin_expect(is_idle_still(conn), 1)) {
+        rd_conn_set_deadline(conn);
+        rd_io_watch(conn->reactor->loop, &conn->io, RD_READ);
+        return;
+    }
     if (conn->state >= RD_CONN_LINGERING) {
         return;
     }
-    if (conn->out.len == 0) {
+    if (conn->flags & RD_CONN_AGAIN) {
+        conn_again(conn);
+    }
+    if (!rd_conn_is_closed(conn) && conn->out.len == 0 &&
+        !(conn->flags & RD_CONN_HELD)) {
         if (conn->flags & RD_CONN_ENDING) {
             conn_finish(conn);
             return;
@@ -315,16 +304,7 @@ static void conn_settle(struct rd_conn *conn)
             return;
         }
     }
-    enum rd_conn_state state = conn_derive_state(conn);
-    if (state != conn->state) {
-        conn_set_state(conn, state);
-    }
-    rd_conn_set_deadline(conn);
-    int events = conn->out.len > 0 ? RD_WRITE : 0;
-    if (!(conn->flags & (RD_CONN_PAUSED | RD_CONN_ENDING | RD_CONN_EOF))) {
-        events |= RD_READ;
-    }
-    rd_io_watch(r->loop, &conn->io, events);
+    rd_conn_arm(conn);
 }
 
 /* 1 if what is being read is still not whole, and its time is over. */
@@ -334,8 +314,18 @@ static int is_late(const struct rd_conn *conn)
 
     return conn->state == RD_CONN_READING &&
            !(conn->flags & (RD_CONN_ENDING | RD_CONN_EOF)) &&
-           conn_derive_state(conn) == RD_CONN_READING &&
+           rd_conn_derive_state(conn) == RD_CONN_READING &&
            (int32_t)(r->protocol->deadline(conn) - r->tick_now) <= 0;
+}
+
+static void conn_timeout(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+
+    r->out.conn = conn;
+    r->protocol->timeout(conn);
+    rd_conn_flush(conn, NULL, 0, NULL);
+    r->out.conn = NULL;
 }
 
 void rd_conn_expire(struct rd_conn *conn)
@@ -361,9 +351,11 @@ void rd_conn_expire(struct rd_conn *conn)
         (void)conn_read(conn);
         if (is_late(conn)) {
             rd_count(&r->counters->timed_out, 1);
-            r->protocol->timeout(conn);
-            rd_conn_flush(conn, NULL, 0, NULL);
+            conn_timeout(conn);
         }
+        break;
+    case RD_CONN_PROCESSING:
+        conn_timeout(conn);
         break;
     case RD_CONN_WRITING:
         rd_count(&r->counters->timed_out, 1);
@@ -372,7 +364,6 @@ void rd_conn_expire(struct rd_conn *conn)
     case RD_CONN_LINGERING:
         rd_conn_close(conn, (enum rd_close_reason)conn->reason);
         break;
-    case RD_CONN_PROCESSING:
     case RD_CONN_CLOSED:
     case RD_CONN_STATES_N:
         break;

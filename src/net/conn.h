@@ -11,8 +11,8 @@
  *                                 | close after reply
  *   any state ---> CLOSED <--- LINGERING (early reply: the peer still sends)
  *
- * A request that is complete in its first read leaves the state IDLE.
- * PROCESSING is for requests that outlive their turn.
+ * A request that is complete in its first read leaves the state IDLE. One
+ * whose reply outlives the turn is PROCESSING while there is nothing to send.
  *
  * Owner: a reactor's slab. Lifetime: hand-over until the end of the turn in
  * which it was closed; on one loop for life. Thread: [loop]. */
@@ -38,12 +38,17 @@ struct rd_protocol {
      * rest is kept and offered again with more behind it. May write output,
      * call rd_conn_end() and rd_conn_pause(). */
     size_t (*input)(struct rd_conn *conn, char *buf, size_t len, size_t seen);
-    /* Tick of the deadline of what is being read. */
+    /* Tick of the deadline of what is being read, or processed. */
     uint32_t (*deadline)(const struct rd_conn *conn);
-    /* That deadline has passed; may write a reply and must end it. */
+    /* That deadline has passed. May write; must end what is being read. */
     void (*timeout)(struct rd_conn *conn);
     /* All output is with the kernel. */
     void (*sent)(struct rd_conn *conn);
+    /* Output has fallen below the low-water mark while there is a
+     * conn->request, or RD_CONN_PUMP has asked for it. */
+    void (*room)(struct rd_conn *conn);
+    /* End of a turn in which reactor->work was set. */
+    void (*turn_end)(struct rd_reactor *reactor);
     /* The connection is closed: give up conn->request. */
     void (*closed)(struct rd_conn *conn);
     /* Memory is short: give back what can be had again. Between requests. */
@@ -59,17 +64,28 @@ struct rd_stream {
     long (*recv)(struct rd_conn *conn, char *buf, size_t size);
     long (*send)(struct rd_conn *conn, const char *buf, size_t len);
     long (*sendv)(struct rd_conn *conn, struct iovec *iov, int n);
+    /* 0: the file has ended. */
+    long (*send_file)(struct rd_conn *conn, int fd, uint64_t offset,
+                      size_t len);
 };
 extern const struct rd_stream rd_stream_tcp;
 
 enum {
-    RD_CONN_ENDING = 1 << 0, /* closes once its output is taken */
-    RD_CONN_UNREAD = 1 << 1, /* the peer may still be sending: linger */
-    RD_CONN_PAUSED = 1 << 2, /* no input is taken before output has gone */
-    RD_CONN_EOF = 1 << 3,    /* the peer has half-closed */
-    RD_CONN_FULL = 1 << 4,   /* the last read filled its room */
-    RD_CONN_USED = 1 << 5    /* has made a request */
+    RD_CONN_ENDING = 1 << 0,  /* closes once its output is taken */
+    RD_CONN_UNREAD = 1 << 1,  /* the peer may still be sending: linger */
+    RD_CONN_PAUSED = 1 << 2,  /* no input is taken before output has gone */
+    RD_CONN_EOF = 1 << 3,     /* the peer has half-closed */
+    RD_CONN_FULL = 1 << 4,    /* the last read filled its room */
+    RD_CONN_USED = 1 << 5,    /* has made a request */
+    RD_CONN_HELD = 1 << 6,    /* the protocol takes no input for now */
+    RD_CONN_AGAIN = 1 << 7,   /* what was kept is to be offered again */
+    RD_CONN_STREAMS = 1 << 8, /* little may wait unsent in the kernel */
+    RD_CONN_PUMP = 1 << 9     /* tell room() when it is writable */
 };
+
+/* Flags that keep a connection from being read. */
+#define RD_CONN_DEAF                                                           \
+    (RD_CONN_PAUSED | RD_CONN_HELD | RD_CONN_ENDING | RD_CONN_EOF)
 
 struct rd_conn {
     struct rd_io io;
@@ -88,8 +104,9 @@ struct rd_conn {
     uint32_t since;            /* tick: see conn_deadline() */
     uint16_t unsent_n;         /* replies that the kernel has not taken whole */
     uint16_t listener;
-    uint8_t flags, state; /* RD_CONN_*, enum rd_conn_state */
-    uint8_t reason;       /* enum rd_close_reason, of an ending one */
+    uint16_t flags; /* RD_CONN_* */
+    uint8_t state;  /* enum rd_conn_state */
+    uint8_t reason; /* enum rd_close_reason, of an ending one */
     struct rd_addr peer;
 };
 
@@ -102,6 +119,13 @@ void rd_conn_open(struct rd_reactor *reactor, int fd,
  * a chain (NULL: none; emptied); what the kernel does not take is kept. */
 void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
                    struct rd_chain *chain);
+/* Sends bytes of a reply that outlives its turn, at any time on the loop:
+ * behind the scratch if that is this connection's now, else at once. What the
+ * kernel does not take is kept. RESTD_ECLOSED if it is closed by then. */
+int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n);
+/* Limits what waits unsent in the kernel, so that a peer that never reads
+ * holds little there. */
+void rd_conn_set_streams(struct rd_conn *conn);
 /* Ends it with the protocol's `busy`: there is no memory for the rest. */
 void rd_conn_refuse(struct rd_conn *conn);
 /* Sends once of what was kept. */
@@ -111,6 +135,13 @@ void rd_conn_send_kept(struct rd_conn *conn);
 void rd_conn_end(struct rd_conn *conn, enum rd_close_reason reason, int unread);
 /* No more input until the output has fallen below the low-water mark. */
 void rd_conn_pause(struct rd_conn *conn);
+/* No more input until rd_conn_resume(). */
+void rd_conn_hold(struct rd_conn *conn);
+/* Takes input again, first what was kept. At a turn's end only, as it calls
+ * the protocol. */
+void rd_conn_resume(struct rd_conn *conn);
+/* Derives state, deadline and watched events from what is pending. */
+void rd_conn_arm(struct rd_conn *conn);
 /* A request is complete: time runs for the next one. */
 void rd_conn_touch(struct rd_conn *conn);
 /* Closes now. The slot lives until the end of the turn. */
@@ -119,6 +150,11 @@ static inline int rd_conn_is_closed(const struct rd_conn *conn)
 {
     return conn->state == RD_CONN_CLOSED;
 }
+
+/* Between conn.c and conn_state.c: checks that the change is legal, keeps the
+ * gauges; and the state that follows from what is pending. */
+void rd_conn_set_state(struct rd_conn *conn, enum rd_conn_state state);
+enum rd_conn_state rd_conn_derive_state(const struct rd_conn *conn);
 
 /* Expiry of conn->timer, called by the reactor. */
 void rd_conn_expire(struct rd_conn *conn);

@@ -5,11 +5,18 @@
 
 #include <errno.h>
 #include <string.h>
+#include <netinet/tcp.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 
+#include "base/assert.h"
 #include "net/reactor.h"
 
 #define IOV_N 64
+/* Of one file in one turn, so that others have their turn as well. */
+#define FILE_TURN_MAX (256u * 1024)
+/* Unsent bytes in the kernel behind which a streamed reply waits. */
+#define NOTSENT_LOWAT 16384
 
 static long tcp_recv(struct rd_conn *conn, char *buf, size_t size)
 {
@@ -27,13 +34,22 @@ static long tcp_sendv(struct rd_conn *conn, struct iovec *iov, int n)
     return sendmsg(rd_io_fd(&conn->io), &msg, MSG_NOSIGNAL);
 }
 
-const struct rd_stream rd_stream_tcp = {tcp_recv, tcp_send, tcp_sendv};
+static long tcp_send_file(struct rd_conn *conn, int fd, uint64_t offset,
+                          size_t len)
+{
+    off_t at = (off_t)offset;
+    /* A peer that has gone would raise SIGPIPE; loops block all signals. */
+    return sendfile(rd_io_fd(&conn->io), fd, &at, len);
+}
+
+const struct rd_stream rd_stream_tcp = {tcp_recv, tcp_send, tcp_sendv,
+                                        tcp_send_file};
 
 /* Keeps what was not sent; `skip` bytes of it all have gone. */
 static int out_keep(struct rd_conn *conn, const char *data, size_t len,
-                    size_t *skip)
+                    uint64_t *skip)
 {
-    size_t gone = *skip < len ? *skip : len;
+    size_t gone = *skip < len ? (size_t)*skip : len;
 
     *skip -= gone;
     return rd_chain_append(&conn->out, &conn->reactor->chunks, RD_MEM_OUTPUT,
@@ -69,8 +85,8 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
 {
     struct rd_reactor *r = conn->reactor;
     size_t len = r->out.len;
-    size_t all = len + ref_len + (chain ? chain->len : 0);
-    size_t sent = 0;
+    uint64_t all = len + ref_len + (chain ? chain->len : 0);
+    uint64_t sent = 0;
     int rc = 0;
 
     r->out.len = 0;
@@ -82,7 +98,7 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
         long n = out_send(conn, ref, ref_len, chain);
         r->out.len = 0;
         if (n >= 0) {
-            sent = (size_t)n;
+            sent = (uint64_t)n;
             rd_count(&r->counters->sent_bytes, sent);
         } else if (errno != EAGAIN && errno != EINTR) {
             rd_conn_close(conn, RD_CLOSE_RESET);
@@ -105,6 +121,9 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
         rd_chain_join(&conn->out, chain, &r->chunks, RD_MEM_OUTPUT,
                       RD_MEM_OUTPUT);
     }
+    if (rd_chain_file(&conn->out)) {
+        rd_conn_send_kept(conn); /* its head has gone: no need to wait */
+    }
     return;
 drop:
     if (chain) {
@@ -112,12 +131,82 @@ drop:
     }
 }
 
+int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n)
+{
+    struct rd_reactor *r = conn->reactor;
+    struct iovec copy[4];
+    size_t all = 0;
+    uint64_t sent = 0;
+
+    RD_ASSERT(n <= 4);
+    for (int i = 0; i < n; i++) {
+        copy[i] = iov[i];
+        all += iov[i].iov_len;
+    }
+    if (r->out.conn == conn && all > r->out.size - r->out.len) {
+        rd_conn_flush(conn, NULL, 0, NULL);
+    }
+    if (rd_conn_is_closed(conn)) {
+        return RESTD_ECLOSED;
+    }
+    if (r->out.conn == conn && all <= r->out.size) {
+        for (int i = 0; i < n; i++) {
+            memcpy(r->out.buf + r->out.len, iov[i].iov_base, iov[i].iov_len);
+            r->out.len += iov[i].iov_len;
+        }
+        return 0;
+    }
+    if (conn->out.len == 0) {
+        long rc = r->stream->sendv(conn, copy, n);
+        if (rc < 0 && errno != EAGAIN && errno != EINTR) {
+            rd_conn_close(conn, RD_CLOSE_RESET);
+            return RESTD_ECLOSED;
+        }
+        sent = rc > 0 ? (uint64_t)rc : 0;
+        rd_count(&r->counters->sent_bytes, sent);
+    }
+    for (int i = 0; i < n && sent < all; i++) {
+        if (out_keep(conn, iov[i].iov_base, iov[i].iov_len, &sent) != 0) {
+            rd_conn_close(conn, RD_CLOSE_NO_MEMORY);
+            return RESTD_ECLOSED;
+        }
+    }
+    if (r->out.conn != conn) {
+        rd_conn_arm(conn);
+    }
+    return 0;
+}
+
+void rd_conn_set_streams(struct rd_conn *conn)
+{
+    int lowat = NOTSENT_LOWAT;
+
+    if (!(conn->flags & RD_CONN_STREAMS) && conn->peer.family != RD_UNIX) {
+        (void)setsockopt(rd_io_fd(&conn->io), IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+                         &lowat, sizeof(lowat));
+    }
+    conn->flags |= RD_CONN_STREAMS;
+}
+
+static long send_next(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    const struct rd_chunk_ref *file = rd_chain_file(&conn->out);
+    struct iovec iov[IOV_N];
+
+    if (file) {
+        size_t len =
+            file->len < FILE_TURN_MAX ? (size_t)file->len : FILE_TURN_MAX;
+        return r->stream->send_file(conn, file->fd, file->offset, len);
+    }
+    int n = rd_chain_iov(&conn->out, iov, IOV_N);
+    return r->stream->sendv(conn, iov, n);
+}
+
 void rd_conn_send_kept(struct rd_conn *conn)
 {
     struct rd_reactor *r = conn->reactor;
-    struct iovec iov[IOV_N];
-    int iov_n = rd_chain_iov(&conn->out, iov, IOV_N);
-    long n = r->stream->sendv(conn, iov, iov_n);
+    long n = send_next(conn);
 
     if (n < 0) {
         if (errno != EAGAIN && errno != EINTR) {
@@ -125,8 +214,13 @@ void rd_conn_send_kept(struct rd_conn *conn)
         }
         return;
     }
+    if (n == 0) {
+        /* A file that has shrunk: its length has been promised. */
+        rd_conn_close(conn, RD_CLOSE_TRUNCATED);
+        return;
+    }
     rd_count(&r->counters->sent_bytes, (uint64_t)n);
-    rd_chain_consume(&conn->out, &r->chunks, RD_MEM_OUTPUT, (size_t)n);
+    rd_chain_consume(&conn->out, &r->chunks, RD_MEM_OUTPUT, (uint64_t)n);
     conn->since = r->tick_now;
 }
 

@@ -17,6 +17,7 @@
     X(LIMIT, "connection_limit", "oldest idle, connection limit")              \
     X(PRESSURE, "memory_pressure", "oldest idle, memory pressure")             \
     X(NO_MEMORY, "no_memory", "no memory")                                     \
+    X(TRUNCATED, "truncated", "reply given up before its end")                 \
     X(DRAIN, "drain", "draining")                                              \
     X(STOP, "stop", "stopped")
 

@@ -39,13 +39,6 @@ struct restd_loop {
     atomic_int running;
 };
 
-struct restd_timer {
-    struct rd_timer timer;
-    struct restd_loop *loop;
-    restd_timer_fn *fn;
-    void *data;
-};
-
 static void posts_run(struct restd_loop *loop)
 {
     struct rd_post *taken =
@@ -158,9 +151,14 @@ void rd_loop_break(struct restd_loop *loop)
     ev_break(loop->ev, EVBREAK_ALL);
 }
 
+int rd_loop_is_running(const struct restd_loop *loop)
+{
+    return atomic_load_explicit(&loop->running, memory_order_acquire);
+}
+
 int rd_loop_is_current(const struct restd_loop *loop)
 {
-    return !atomic_load_explicit(&loop->running, memory_order_acquire) ||
+    return !rd_loop_is_running(loop) ||
            pthread_equal(loop->thread, pthread_self());
 }
 
@@ -183,6 +181,27 @@ void rd_loop_post(struct restd_loop *loop, struct rd_post *post)
     } while (!atomic_compare_exchange_weak_explicit(
         &loop->posts, &head, post, memory_order_release, memory_order_relaxed));
     ev_async_send(loop->ev, &loop->wake);
+}
+
+void rd_loop_unpost(struct restd_loop *loop, struct rd_post *post)
+{
+    struct rd_post *head = atomic_load(&loop->posts);
+
+    RD_ASSERT(!atomic_load(&loop->running));
+    if (head == post) {
+        atomic_store(&loop->posts, post->next);
+    }
+    for (; head; head = head->next) {
+        if (head->next == post) {
+            head->next = post->next;
+        }
+    }
+    atomic_store(&post->queued, 0);
+}
+
+void rd_loop_update_time(struct restd_loop *loop)
+{
+    ev_now_update(loop->ev);
 }
 
 /* libev 4.33 doubles from 0 until the entry fits, and then rounds the bytes up
@@ -360,41 +379,4 @@ void rd_timer_stop(struct restd_loop *loop, struct rd_timer *timer)
 int rd_timer_is_active(const struct rd_timer *timer)
 {
     return ev_is_active(timer_ev(timer));
-}
-
-static void public_timer_cb(struct rd_timer *timer)
-{
-    struct restd_timer *t = RD_CONTAINER_OF(timer, struct restd_timer, timer);
-    t->fn(t, t->data);
-}
-
-int restd_timer_new(struct restd_loop *loop, uint32_t first_ms,
-                    uint32_t repeat_ms, restd_timer_fn *fn, void *data,
-                    struct restd_timer **timer)
-{
-    RD_ASSERT(rd_loop_is_current(loop));
-    struct restd_timer *t = rd_mem_alloc(sizeof(*t));
-
-    if (!t) {
-        return RESTD_ENOMEM;
-    }
-    t->loop = loop;
-    t->fn = fn;
-    t->data = data;
-    rd_timer_init(&t->timer, public_timer_cb);
-    /* A loop that does not run yet has an old idea of the time. */
-    ev_now_update(loop->ev);
-    rd_timer_start(loop, &t->timer, first_ms, repeat_ms);
-    *timer = t;
-    return 0;
-}
-
-void restd_timer_free(struct restd_timer *timer)
-{
-    if (!timer) {
-        return;
-    }
-    RD_ASSERT(rd_loop_is_current(timer->loop));
-    rd_timer_stop(timer->loop, &timer->timer);
-    rd_mem_free(timer);
 }

@@ -54,7 +54,8 @@ void rd_loop_set_hooks(struct restd_loop *loop,
 /* Runs until rd_loop_break(), which is for the loop's own thread. */
 void rd_loop_run(struct restd_loop *loop);
 void rd_loop_break(struct restd_loop *loop);
-/* 1 on the thread that runs the loop. */
+int rd_loop_is_running(const struct restd_loop *loop);
+/* 1 on the thread that runs the loop, or if none does. */
 int rd_loop_is_current(const struct restd_loop *loop);
 /* Opens every function that is for the loop's thread only. */
 #define rd_assert_in_loop(loop) RD_DEBUG_ASSERT(rd_loop_is_current(loop))
@@ -63,6 +64,11 @@ int rd_loop_is_current(const struct restd_loop *loop);
  * one thread run in that thread's order. */
 void rd_post_init(struct rd_post *post, void (*fn)(struct rd_post *post));
 void rd_loop_post(struct restd_loop *loop, struct rd_post *post);
+
+/* Takes a message out of a loop that does not run. */
+void rd_loop_unpost(struct restd_loop *loop, struct rd_post *post);
+/* A loop that does not run yet has an old idea of the time. */
+void rd_loop_update_time(struct restd_loop *loop);
 
 /* Entries that libev's descriptor array gets for descriptors 0..fd_max when
  * it is grown at once, by its growth rule. */

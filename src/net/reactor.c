@@ -134,6 +134,10 @@ static void before_poll(void *data)
 {
     struct rd_reactor *r = data;
 
+    while (r->work) {
+        r->work = 0;
+        r->protocol->turn_end(r);
+    }
     if (r->dead) {
         free_dead(r);
     }

@@ -26,6 +26,7 @@
 
 /* Output of the current connection in this turn; empty between connections. */
 struct rd_out {
+    struct rd_conn *conn; /* whose it is; NULL: nobody's */
     char *buf;
     size_t len, size;
 };
@@ -82,6 +83,7 @@ struct rd_reactor {
     uint32_t linger_n;
     uint32_t share;       /* of the connection limit */
     struct rd_conn *dead; /* closed in this turn */
+    int work; /* the protocol has something to do at the turn's end */
     int draining, stopping, accept_closed;
     uint32_t drain_tick;
     struct rd_reactor_ops ops;

@@ -17,7 +17,7 @@
 #include "base/slice.h"
 #include "http/chars.h"
 #include "http/field.h"
-#include "http/param.h"
+#include "plugins/param.h"
 
 enum state {
     PREAMBLE,

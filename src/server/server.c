@@ -112,16 +112,26 @@ fail:
     return rc;
 }
 
-int restd_server_route(struct restd_server *s, const char *method,
-                       const char *pattern, restd_handler_fn *handler,
-                       void *data, struct restd_error *error)
+struct restd_router *restd_server_router(struct restd_server *s)
 {
-    int rc = rd_server_check_starting(s, error);
+    return s->router;
+}
+
+/* The routes are complete: what follows depends on them. */
+static int seal_router(struct restd_server *s, struct restd_error *error)
+{
+    int rc = rd_router_freeze(s->router);
 
     if (rc == 0) {
-        rc = restd_router_add(s->router, method, pattern, handler, data, error);
+        rc = rd_ledger_charge(&s->ledger, RD_MEM_FIXED,
+                              rd_router_bytes(s->router));
     }
-    return rc < 0 ? rc : 0;
+    if (rc != 0) {
+        return rd_error(error, rc, "no room for the routes: %s",
+                        restd_strerror(rc));
+    }
+    rd_router_seal(s->router);
+    return 0;
 }
 
 static int make_loops(struct restd_server *s, struct restd_error *error)
@@ -158,17 +168,10 @@ static int make_loops(struct restd_server *s, struct restd_error *error)
 static int make_threads_state(struct restd_server *s, struct restd_error *error)
 {
     const struct rd_plan *plan = &s->plan;
-    int rc = rd_router_freeze(s->router);
-
-    if (rc == 0) {
-        rc = rd_ledger_charge(&s->ledger, RD_MEM_FIXED,
-                              rd_router_bytes(s->router));
-    }
-    if (rc == 0) {
-        rc = rd_acceptor_init(&s->acceptor, &s->options, &s->budget, s->log,
+    int rc = rd_acceptor_init(&s->acceptor, &s->options, &s->budget, s->log,
                               s->listeners, s->listeners_n, s->loops_n,
                               plan->fd_max);
-    }
+
     for (unsigned i = 0; rc == 0 && i < s->loops_n; i++) {
         rd_acceptor_add(&s->acceptor, &s->loops[i].reactor);
     }
@@ -260,6 +263,9 @@ int restd_server_start(struct restd_server *s, struct restd_error *error)
 
     if (rc == 0 && s->listeners_n == 0) {
         rc = rd_error(error, RESTD_ESTATE, "no listener");
+    }
+    if (rc == 0) {
+        rc = seal_router(s, error);
     }
     if (rc == 0) {
         rc = make_loops(s, error);

@@ -5,7 +5,7 @@
 #include "base/slice.h"
 #include "fuzz.h"
 #include "http/field.h"
-#include "http/negotiate.h"
+#include "plugins/negotiate.h"
 
 #define ELEMENTS_MAX 64u
 

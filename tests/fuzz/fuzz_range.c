@@ -9,8 +9,8 @@
 #include "base/slice.h"
 #include "fuzz.h"
 #include "http/date.h"
-#include "http/etag.h"
-#include "http/range.h"
+#include "plugins/etag.h"
+#include "plugins/range.h"
 
 #define MAX 8u
 

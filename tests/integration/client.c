@@ -259,25 +259,28 @@ static int describe(struct restd_request *request,
     rc |= put_slice(response, "none", restd_request_header(request, "none"));
     rc |= put_slice(response, "param", restd_request_param(request, "none"));
     rc |= put_slice(response, "body", restd_request_body(request));
-    rc |= restd_response_printf(response, "version=1.%d\nflag=%d\nk=v:%d\n",
-                                restd_request_version_minor(request),
-                                restd_request_query_is(request, "flag", ""),
-                                restd_request_query_is(request, "k", "v"));
+    rc |= restd_response_printf(
+        response, "version=1.%d\nflag=%d\nk=v:%d\n",
+        restd_request_version_minor(request),
+        restd_slice_is(restd_request_query_get(request, "flag"), ""),
+        restd_slice_is(restd_request_query_get(request, "k"), "v"));
     if (restd_request_peer(request, peer, 4) != RESTD_ERANGE ||
         restd_request_peer(request, peer, sizeof(peer)) < 0) {
         return RESTD_ESTATE;
     }
     peer[strcspn(peer, ":")] = '\0'; /* the port is anyone's guess */
     rc |= restd_response_printf(response, "peer=%s\n", peer);
+    unsigned cursor = 0;
     for (unsigned i = 0;
-         restd_request_header_at(request, i, &name, &value) == 0; i++) {
+         restd_request_header_next(request, &cursor, NULL, &name, &value) == 0;
+         i++) {
         rc |=
             restd_response_printf(response, "%u:%.*s=%.*s\n", i, (int)name.len,
                                   name.data, (int)value.len, value.data);
     }
-    rc |= restd_response_status(response, 201);
-    rc |= restd_response_type(response, "text/x-description");
-    return rc | restd_response_header(response, "X-Two", "2");
+    rc |= restd_response_set_status(response, 201);
+    rc |= restd_response_set_type(response, "text/x-description");
+    return rc | restd_response_add_header(response, "X-Two", "2");
 }
 
 static int params(struct restd_request *request,
@@ -322,8 +325,8 @@ static int failing(struct restd_request *request,
 {
     (void)data;
     /* None of this may be seen. */
-    (void)restd_response_status(response, 202);
-    (void)restd_response_header(response, "X-Leak", "1");
+    (void)restd_response_set_status(response, 202);
+    (void)restd_response_add_header(response, "X-Leak", "1");
     int rc = restd_response_printf(response, "leak");
     return rc != 0 ? rc : -(int)param_number(request, "code");
 }
@@ -332,7 +335,7 @@ static int loop_number(struct restd_request *request,
                        struct restd_response *response, void *data)
 {
     (void)data;
-    return restd_response_printf(response, "%u", restd_request_loop(request));
+    return restd_response_printf(response, "%u", restd_request_worker(request));
 }
 
 void server_options(struct restd_options *options)
@@ -363,9 +366,10 @@ int server_routes(struct restd_server *server, struct restd_error *error)
         fill[i] = (char)('!' + i * 31 % 89);
     }
     for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
-        int rc = restd_server_route(server, routes[i].method, routes[i].pattern,
-                                    routes[i].handler, text, error);
-        if (rc != 0) {
+        int rc =
+            restd_router_add(restd_server_router(server), routes[i].method,
+                             routes[i].pattern, routes[i].handler, text, error);
+        if (rc < 0) {
             return rc;
         }
     }

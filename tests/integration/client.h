@@ -54,7 +54,7 @@ extern char fill[FILL_MAX + 256];
 /* Options for tests: 1 loop, no TCP_DEFER_ACCEPT, so that a connection counts
  * from connect() on. */
 void server_options(struct restd_options *options);
-/* Adds the handlers below; 0, or what restd_server_route() says:
+/* Adds the handlers below; 0, or what restd_router_add() says:
  *   GET /hello                "hello"
  *   GET /describe             what the request's functions say, line by line
  *   GET /params/{a}/and/{b}   "a|b"

@@ -297,9 +297,9 @@ START_TEST(after_start_it_is_too_late)
     ck_assert_int_eq(restd_server_start(server, &error), RESTD_ESTATE);
     ck_assert_int_eq(restd_server_listen(server, "127.0.0.1:0", &error),
                      RESTD_ESTATE);
-    ck_assert_int_eq(
-        restd_server_route(server, "GET", "/late", NULL, NULL, &error),
-        RESTD_ESTATE);
+    ck_assert_int_eq(restd_router_add(restd_server_router(server), "GET",
+                                      "/late", NULL, NULL, &error),
+                     RESTD_ESTATE);
     check_hello(port);
     restd_server_stop(server);
     ck_assert_int_eq(restd_server_start(server, &error), RESTD_ESTATE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Accept-Encoding, Accept, and the parameters that both are made of. */
-#include "http/negotiate.h"
+#include "plugins/negotiate.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/slice.h"
 #include "http/field.h"
-#include "http/param.h"
+#include "plugins/param.h"
 #include "support/suite.h"
 
 enum { I = RD_CODING_IDENTITY, G = RD_CODING_GZIP, N = RD_CODING_NONE };

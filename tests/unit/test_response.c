@@ -37,7 +37,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    rd_response_reset(&response);
+    restd_response_reset(&response);
     ck_assert_uint_eq(atomic_load(&ledger.live[RD_MEM_OUTPUT]), 0);
     rd_chunk_pool_fini(&pool);
 }
@@ -45,7 +45,7 @@ static void tear_down(void)
 static const char *head_of(int close, int keep_alive)
 {
     static char text[RD_RESPONSE_HEAD_MAX + 1];
-    struct rd_response_framing framing = {DATE, close, keep_alive};
+    struct rd_response_framing framing = {DATE, close, keep_alive, 0};
     memset(text, 0, sizeof(text));
     size_t n = rd_response_head(&response, &framing, text);
     ck_assert_uint_le(n, RD_RESPONSE_HEAD_MAX);
@@ -57,7 +57,7 @@ static const char *head_of(int close, int keep_alive)
 static const char *body_of(size_t *len)
 {
     static char body[sizeof(big) + STAGE];
-    *len = rd_response_body_len(&response);
+    *len = restd_response_body_len(&response);
     ck_assert_uint_lt(*len, sizeof(body));
     memset(body, 0, sizeof(body));
     if (response.borrowed_len > 0) {
@@ -82,14 +82,14 @@ START_TEST(status_range)
 {
     static const int bad[] = {-1, 0, 1, 100, 101, 199, 600, 1000, 99999};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        ck_assert_int_eq(restd_response_status(&response, bad[i]),
+        ck_assert_int_eq(restd_response_set_status(&response, bad[i]),
                          RESTD_ERANGE);
     }
     ck_assert_str_eq(head_of(0, 0),
                      "HTTP/1.1 200 OK\r\n" DATE "Content-Length: 0\r\n\r\n");
     for (int status = 200; status <= 599; status++) {
         char want[100];
-        ck_assert_int_eq(restd_response_status(&response, status), 0);
+        ck_assert_int_eq(restd_response_set_status(&response, status), 0);
         int n = snprintf(want, sizeof(want), "HTTP/1.1 %d %s\r\n", status,
                          restd_status_phrase(status));
         ck_assert(strncmp(head_of(0, 0), want, (size_t)n) == 0);
@@ -124,11 +124,11 @@ START_TEST(heads)
          "Content-Length: 0\r\nX-Y: z\r\n\r\n"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        rd_response_reset(&response);
-        ck_assert_int_eq(restd_response_status(&response, cases[i].status), 0);
-        ck_assert_int_eq(restd_response_header(&response, "X-Y", "z"), 0);
+        restd_response_reset(&response);
+        ck_assert_int_eq(restd_response_set_status(&response, cases[i].status), 0);
+        ck_assert_int_eq(restd_response_add_header(&response, "X-Y", "z"), 0);
         if (cases[i].type) {
-            ck_assert_int_eq(restd_response_type(&response, cases[i].type), 0);
+            ck_assert_int_eq(restd_response_set_type(&response, cases[i].type), 0);
         }
         restd_response_body_borrowed(&response, cases[i].body,
                                      strlen(cases[i].body));
@@ -155,24 +155,24 @@ START_TEST(nothing_can_be_injected)
                                        "a, b; c", "\"x\"", "%0d%0a"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        ck_assert_msg(restd_response_header(&response, names[i], "v") ==
+        ck_assert_msg(restd_response_add_header(&response, names[i], "v") ==
                           RESTD_EINVAL,
                       "\"%s\"", names[i]);
     }
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        ck_assert_msg(restd_response_header(&response, "X-Y", values[i]) ==
+        ck_assert_msg(restd_response_add_header(&response, "X-Y", values[i]) ==
                           RESTD_EINVAL,
                       "\"%s\"", values[i]);
         ck_assert_int_eq(
-            restd_response_header(&response, "Content-Type", values[i]),
+            restd_response_add_header(&response, "Content-Type", values[i]),
             RESTD_EINVAL);
-        ck_assert_int_eq(restd_response_type(&response, values[i]),
+        ck_assert_int_eq(restd_response_set_type(&response, values[i]),
                          RESTD_EINVAL);
     }
     ck_assert_str_eq(head_of(0, 0),
                      "HTTP/1.1 200 OK\r\n" DATE "Content-Length: 0\r\n\r\n");
     for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
-        ck_assert_msg(restd_response_header(&response, "X-Y", fine[i]) == 0,
+        ck_assert_msg(restd_response_add_header(&response, "X-Y", fine[i]) == 0,
                       "\"%s\"", fine[i]);
     }
 }
@@ -189,21 +189,21 @@ START_TEST(own_fields_are_refused)
                                       "Date",
                                       "dATE"};
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        ck_assert_msg(restd_response_header(&response, own[i], "0") ==
+        ck_assert_msg(restd_response_add_header(&response, own[i], "0") ==
                           RESTD_EINVAL,
                       "%s", own[i]);
     }
     ck_assert_uint_eq(response.fields.len, 0);
-    ck_assert_int_eq(restd_response_header(&response, "Content-Lengths", "0"),
+    ck_assert_int_eq(restd_response_add_header(&response, "Content-Lengths", "0"),
                      0);
-    ck_assert_int_eq(restd_response_header(&response, "Dat", "0"), 0);
+    ck_assert_int_eq(restd_response_add_header(&response, "Dat", "0"), 0);
 }
 END_TEST
 
 START_TEST(content_type_is_there_once)
 {
-    ck_assert_int_eq(restd_response_type(&response, "a/b"), 0);
-    ck_assert_int_eq(restd_response_header(&response, "content-type", "c/d"),
+    ck_assert_int_eq(restd_response_set_type(&response, "a/b"), 0);
+    ck_assert_int_eq(restd_response_add_header(&response, "content-type", "c/d"),
                      0);
     ck_assert_str_eq(head_of(0, 0),
                      "HTTP/1.1 200 OK\r\n" DATE "Content-Type: c/d\r\n"
@@ -216,10 +216,10 @@ START_TEST(type_length)
     char type[RD_TYPE_MAX + 2];
     memset(type, 't', sizeof(type));
     type[RD_TYPE_MAX + 1] = '\0';
-    ck_assert_int_eq(restd_response_type(&response, type), RESTD_EINVAL);
-    ck_assert_int_eq(restd_response_type(&response, ""), RESTD_EINVAL);
+    ck_assert_int_eq(restd_response_set_type(&response, type), RESTD_EINVAL);
+    ck_assert_int_eq(restd_response_set_type(&response, ""), RESTD_EINVAL);
     type[RD_TYPE_MAX] = '\0';
-    ck_assert_int_eq(restd_response_type(&response, type), 0);
+    ck_assert_int_eq(restd_response_set_type(&response, type), 0);
     ck_assert_ptr_nonnull(strstr(head_of(0, 0), type));
 }
 END_TEST
@@ -230,16 +230,16 @@ START_TEST(fields_have_a_limit)
     memset(value, 'v', sizeof(value));
     value[sizeof(value) - 5] = '\0';
     /* One byte too long, then exactly filling it. */
-    ck_assert_int_eq(restd_response_header(&response, "XY", value),
+    ck_assert_int_eq(restd_response_add_header(&response, "XY", value),
                      RESTD_ELIMIT);
-    ck_assert_int_eq(restd_response_header(&response, "X", value), 0);
+    ck_assert_int_eq(restd_response_add_header(&response, "X", value), 0);
     ck_assert_uint_eq(response.fields.len, RD_FIELDS_MAX);
-    ck_assert_int_eq(restd_response_header(&response, "X", ""), RESTD_ELIMIT);
+    ck_assert_int_eq(restd_response_add_header(&response, "X", ""), RESTD_ELIMIT);
     /* With everything else at its longest the head still fits. */
     memset(value, 't', RD_TYPE_MAX);
     value[RD_TYPE_MAX] = '\0';
-    ck_assert_int_eq(restd_response_type(&response, value), 0);
-    ck_assert_int_eq(restd_response_status(&response, 511), 0);
+    ck_assert_int_eq(restd_response_set_type(&response, value), 0);
+    ck_assert_int_eq(restd_response_set_status(&response, 511), 0);
     response.borrowed = "";
     response.borrowed_len = SIZE_MAX;
     (void)head_of(1, 0);
@@ -253,15 +253,15 @@ START_TEST(sets_of_fields)
     char value[RD_FIELDS_MAX];
 
     ck_assert_int_eq(restd_fields_new(&set), 0);
-    ck_assert_int_eq(restd_response_fields(&response, set), 0);
+    ck_assert_int_eq(restd_response_add_fields(&response, set), 0);
     ck_assert_int_eq(restd_fields_add(set, "Date", "now"), RESTD_EINVAL);
     ck_assert_int_eq(restd_fields_add(set, "A", "a\r\nb: c"), RESTD_EINVAL);
     ck_assert_int_eq(restd_fields_add(set, "A", "1"), 0);
     ck_assert_int_eq(restd_fields_add(set, "Content-Type", "c/d"), 0);
     ck_assert_int_eq(restd_fields_add(set, "B", "2"), 0);
-    ck_assert_int_eq(restd_response_header(&response, "X", "0"), 0);
-    ck_assert_int_eq(restd_response_fields(&response, set), 0);
-    ck_assert_int_eq(restd_response_fields(&response, set), 0);
+    ck_assert_int_eq(restd_response_add_header(&response, "X", "0"), 0);
+    ck_assert_int_eq(restd_response_add_fields(&response, set), 0);
+    ck_assert_int_eq(restd_response_add_fields(&response, set), 0);
     ck_assert_str_eq(head_of(0, 0),
                      "HTTP/1.1 200 OK\r\n" DATE "Content-Type: c/d\r\n"
                      "Content-Length: 0\r\nX: 0\r\nA: 1\r\nB: 2\r\n"
@@ -270,11 +270,11 @@ START_TEST(sets_of_fields)
     memset(value, 'v', sizeof(value));
     value[RD_FIELDS_MAX - 100] = '\0';
     ck_assert_int_eq(restd_fields_add(set, "C", value), 0);
-    rd_response_reset(&response);
-    ck_assert_int_eq(restd_response_header(&response, "X", value + 4000 - 100),
+    restd_response_reset(&response);
+    ck_assert_int_eq(restd_response_add_header(&response, "X", value + 4000 - 100),
                      0);
     size_t before = response.fields.len;
-    ck_assert_int_eq(restd_response_fields(&response, set), RESTD_ELIMIT);
+    ck_assert_int_eq(restd_response_add_fields(&response, set), RESTD_ELIMIT);
     ck_assert_uint_eq(response.fields.len, before);
     ck_assert_uint_eq(response.fields.type_len, 0);
     restd_fields_free(set);
@@ -410,11 +410,11 @@ END_TEST
 
 START_TEST(reset_takes_everything_back)
 {
-    ck_assert_int_eq(restd_response_status(&response, 404), 0);
-    ck_assert_int_eq(restd_response_header(&response, "X", "y"), 0);
-    ck_assert_int_eq(restd_response_type(&response, "a/b"), 0);
+    ck_assert_int_eq(restd_response_set_status(&response, 404), 0);
+    ck_assert_int_eq(restd_response_add_header(&response, "X", "y"), 0);
+    ck_assert_int_eq(restd_response_set_type(&response, "a/b"), 0);
     ck_assert_int_eq(restd_response_body(&response, big, sizeof(big)), 0);
-    rd_response_reset(&response);
+    restd_response_reset(&response);
     ck_assert_str_eq(head_of(0, 0),
                      "HTTP/1.1 200 OK\r\n" DATE "Content-Length: 0\r\n\r\n");
     ck_assert_uint_eq(atomic_load(&ledger.live[RD_MEM_OUTPUT]), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters of field values, for negotiation and for forms. No white space
  * around '=', which the grammar does not have. Any thread. */
-#include "http/param.h"
+#include "plugins/param.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters of field values, RFC 9110 5.6.6:
  * *( OWS ";" OWS [ name "=" ( token / quoted-string ) ] ). Pure. Fuzzed. */
-#ifndef RD_HTTP_PARAM_H
-#define RD_HTTP_PARAM_H
+#ifndef RD_PLUGINS_PARAM_H
+#define RD_PLUGINS_PARAM_H
 
 #include <restd/api.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The Range field, RFC 9110 14.1.2 and 14.2. Pure. Fuzzed. */
-#ifndef RD_HTTP_RANGE_H
-#define RD_HTTP_RANGE_H
+#ifndef RD_PLUGINS_RANGE_H
+#define RD_PLUGINS_RANGE_H
 
 #include <stdint.h>
 

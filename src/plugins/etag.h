@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Entity tags and the conditions made of them, RFC 9110 8.8.3 and 13.1. Pure.
  */
-#ifndef RD_HTTP_ETAG_H
-#define RD_HTTP_ETAG_H
+#ifndef RD_PLUGINS_ETAG_H
+#define RD_PLUGINS_ETAG_H
 
 #include <stdint.h>
 

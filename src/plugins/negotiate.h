@@ -4,8 +4,8 @@
  * ignored, of equal ones the highest weight counts. Pure. Fuzzed.
  *
  * Owner: the caller, on its stack. Lifetime: one request. Thread: one. */
-#ifndef RD_HTTP_NEGOTIATE_H
-#define RD_HTTP_NEGOTIATE_H
+#ifndef RD_PLUGINS_NEGOTIATE_H
+#define RD_PLUGINS_NEGOTIATE_H
 
 #include <stdint.h>
 

@@ -3,13 +3,13 @@
  * and rd_param_next(); what is kept is a weight per coding or type, so the
  * length of the field does not matter. Weights are maxima, which makes the
  * order of lines and elements irrelevant. Any thread. */
-#include "http/negotiate.h"
+#include "plugins/negotiate.h"
 
 #include "base/assert.h"
 #include "base/slice.h"
 #include "http/chars.h"
 #include "http/field.h"
-#include "http/param.h"
+#include "plugins/param.h"
 
 #define WEIGHT_MAX 1000
 

@@ -3,7 +3,7 @@
  * client may ask for "0-999999999999999999999" and mean "all". What is asked
  * for in excess is answered with the whole representation, not with an error:
  * a client has to expect that anyway. Any thread. */
-#include "http/range.h"
+#include "plugins/range.h"
 
 #include "base/slice.h"
 #include "http/chars.h"

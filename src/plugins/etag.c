@@ -3,7 +3,7 @@
  * list is taken apart here and not by rd_field_list_next(). A list that is
  * broken in part matches by what is left of it: for If-None-Match the worst is
  * a reply in full, for If-Match a 412. Any thread. */
-#include "http/etag.h"
+#include "plugins/etag.h"
 
 #include "base/slice.h"
 #include "http/date.h"

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Contents of responses that lie in files. A small one is read at once, so
+ * that it joins the one send; of a larger one a chunk remembers what is to be
+ * sent, a piece per turn. Thread: [loop]. */
+#include <errno.h>
+#include <unistd.h>
+
+#include <restd/response.h>
+
+#include "http/message.h"
+
+#define READ_MAX 16384u
+
+static void close_fd(void *arg)
+{
+    close((int)(intptr_t)arg);
+}
+
+/* The whole stretch as a copy. RESTD_EOS if the file ends within. */
+static int read_file(struct restd_response *response, int fd, uint64_t offset,
+                     uint64_t len)
+{
+    char buf[4096];
+
+    while (len > 0) {
+        ssize_t n = pread(fd, buf, len < sizeof(buf) ? len : sizeof(buf),
+                          (off_t)offset);
+        if (n <= 0) {
+            if (n < 0 && errno == EINTR) {
+                continue;
+            }
+            return RESTD_EOS;
+        }
+        int rc = rd_response_append(response, buf, (size_t)n);
+        if (rc != 0) {
+            return rc;
+        }
+        offset += (uint64_t)n;
+        len -= (uint64_t)n;
+    }
+    return 0;
+}
+
+int rd_response_append_file(struct restd_response *response, int fd,
+                            uint64_t offset, uint64_t len, int owned)
+{
+    if (len > READ_MAX) {
+        struct rd_chunk_ref ref = {.fd = fd, .offset = offset, .len = len};
+        if (owned) {
+            ref.release = close_fd;
+            ref.arg = (void *)(intptr_t)fd;
+        }
+        int rc = rd_chain_append_ref(&response->chain, response->chunks,
+                                     RD_MEM_OUTPUT, &ref);
+        if (rc != 0 && owned) {
+            close(fd);
+        }
+        return rc;
+    }
+    int rc = read_file(response, fd, offset, len);
+    if (owned) {
+        close(fd);
+    }
+    return rc;
+}
+
+int restd_response_file(struct restd_response *response, int fd,
+                        uint64_t offset, uint64_t len)
+{
+    restd_response_body_borrowed(response, NULL, 0);
+    return rd_response_append_file(response, fd, offset, len, 1);
+}

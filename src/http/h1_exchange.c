@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that outlive their turn: how they are kept and how they end.
+ *
+ * The head is copied once, with what plugins have added; offsets, so nothing
+ * is rebased. Ends are never handled where they are noticed, which may be deep
+ * in a call-back of the user's, but at the end of the turn. Thread: [loop]. */
+#include "http/h1_exchange.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "http/h1.h"
+#include "http/invoke.h"
+
+static char *head_bytes(const struct rd_h1_exchange *ex)
+{
+    return (char *)(uintptr_t)(ex->head.fields + ex->head.fields_n);
+}
+
+/* Not from the heap: what is freed there below its top stays resident, and the
+ * ledger would know nothing of it. Common heads fit a chunk. */
+static void *exchange_alloc(struct rd_reactor *r, size_t bytes)
+{
+    void *p;
+
+    if (bytes <= RD_CHUNK_BYTES) {
+        p = rd_slab_take(&r->chunks.slab);
+        if (p) {
+            rd_ledger_move(&r->ledger, RD_MEM_POOL, RD_MEM_REQUESTS,
+                           RD_CHUNK_BYTES);
+        }
+        return p;
+    }
+    bytes = rd_page_round(bytes);
+    if (rd_ledger_charge(&r->ledger, RD_MEM_REQUESTS, bytes) != 0) {
+        return NULL;
+    }
+    p = rd_page_alloc(bytes);
+    if (!p) {
+        rd_ledger_release(&r->ledger, RD_MEM_REQUESTS, bytes);
+    }
+    return p;
+}
+
+static void exchange_dealloc(struct rd_reactor *r, void *p, size_t bytes)
+{
+    if (bytes <= RD_CHUNK_BYTES) {
+        rd_ledger_move(&r->ledger, RD_MEM_REQUESTS, RD_MEM_POOL,
+                       RD_CHUNK_BYTES);
+        rd_slab_give(&r->chunks.slab, p);
+    } else {
+        rd_page_free(p, bytes);
+        rd_ledger_release(&r->ledger, RD_MEM_REQUESTS, rd_page_round(bytes));
+    }
+}
+
+/* Bytes of the head that its offsets reach. */
+static size_t head_len(const struct rd_h1_head *head)
+{
+    const struct rd_h1_span *last = &head->target;
+    size_t len = (size_t)last->off + last->len;
+
+    if (head->fields_n > 0) {
+        last = &head->fields[head->fields_n - 1].value;
+        if ((size_t)last->off + last->len > len) {
+            len = (size_t)last->off + last->len;
+        }
+    }
+    return len;
+}
+
+struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
+{
+    const struct restd_request *request = &h1->request;
+    size_t fields = h1->head.fields_n * sizeof(struct rd_h1_field);
+    size_t head = head_len(&h1->head);
+    size_t overlay = request->overlay.len;
+    size_t preset = h1->response.fields.preset;
+    size_t bytes =
+        sizeof(struct rd_h1_exchange) + fields + head + overlay + preset;
+    struct rd_h1_exchange *ex = exchange_alloc(h1->reactor, bytes);
+
+    if (!ex) {
+        return NULL;
+    }
+    memset(ex, 0, sizeof(*ex));
+    ex->bytes = bytes;
+    ex->h1 = h1;
+    ex->conn = conn;
+    ex->start_ns = request->start_ns;
+    ex->head = h1->head;
+    ex->head.fields = (struct rd_h1_field *)(ex + 1);
+    ex->request_data = request->data;
+    ex->overlay_len = request->overlay.len;
+    ex->path_off = request->overlay.path_off;
+    ex->path_len = request->overlay.path_len;
+    ex->preset_len = (uint16_t)preset;
+    memcpy(ex->head.fields, h1->head.fields, fields);
+    char *at = head_bytes(ex);
+    memcpy(at, request->base, head);
+    memcpy(at + head, request->overlay.text, overlay);
+    memcpy(at + head + overlay, h1->response.fields.text, preset);
+    ex->next = h1->exchanges;
+    ex->pprev = &h1->exchanges;
+    if (ex->next) {
+        ex->next->pprev = &ex->next;
+    }
+    h1->exchanges = ex;
+    conn->request = ex;
+    rd_count(&h1->reactor->counters->requests_pending, 1);
+    return ex;
+}
+
+void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
+{
+    struct restd_request *request = &h1->request;
+    struct rd_h1_field *fields = h1->head.fields;
+    const char *at = head_bytes(ex);
+    const char *detail;
+
+    h1->head = ex->head;
+    h1->head.fields = fields;
+    memcpy(fields, ex->head.fields, ex->head.fields_n * sizeof(*fields));
+    rd_h1_request_init(h1, ex->conn, at);
+    at += head_len(&ex->head);
+    memcpy(h1->overlay, at, ex->overlay_len);
+    request->overlay.len = ex->overlay_len;
+    request->overlay.path_off = ex->path_off;
+    request->overlay.path_len = ex->path_len;
+    request->data = ex->request_data;
+    request->start_ns = ex->start_ns;
+    if (begun) {
+        at += ex->overlay_len;
+        memcpy(h1->response.fields.text, at, ex->preset_len);
+        h1->response.fields.len = ex->preset_len;
+        h1->response.fields.preset = ex->preset_len;
+    }
+    (void)rd_h1_judge(h1, &detail);
+}
+
+/* Takes it from its connection and the loop's list. */
+static void detach(struct rd_h1_exchange *ex)
+{
+    struct rd_h1 *h1 = ex->h1;
+
+    *ex->pprev = ex->next;
+    if (ex->next) {
+        ex->next->pprev = ex->pprev;
+    }
+    if (ex->conn->request == ex) {
+        ex->conn->request = NULL;
+    }
+    h1->reserved -= ex->reserved;
+    rd_count(&h1->reactor->counters->requests_pending, (uint64_t)-1);
+}
+
+static void release(struct rd_h1_exchange *ex)
+{
+    struct rd_reactor *r = ex->h1->reactor;
+
+    rd_chain_clear(&ex->body, &r->chunks, RD_MEM_BODIES);
+    rd_chain_clear(&ex->stream.trailers, &r->chunks, RD_MEM_REQUESTS);
+    exchange_dealloc(r, ex, ex->bytes);
+}
+
+void rd_h1_exchange_free(struct rd_h1_exchange *ex)
+{
+    RD_ASSERT(!ex->is_todo);
+    detach(ex);
+    release(ex);
+}
+
+void rd_h1_todo(struct rd_h1_exchange *ex)
+{
+    if (!ex->is_todo) {
+        ex->is_todo = 1;
+        ex->next_todo = ex->h1->todo;
+        ex->h1->todo = ex;
+        ex->h1->reactor->work = 1;
+    }
+}
+
+void rd_h1_leave(struct rd_h1_exchange *ex)
+{
+    ex->is_left = 1;
+    ex->conn->request = NULL;
+    rd_h1_todo(ex);
+}
+
+void rd_h1_closed(struct rd_conn *conn)
+{
+    struct rd_h1_exchange *ex = conn->request;
+
+    if (ex) {
+        uint64_t kept = conn->out.len; /* with framing: a little too much */
+        ex->stream.sent -= kept < ex->stream.sent ? kept : ex->stream.sent;
+        ex->is_aborted = 1;
+        rd_h1_leave(ex);
+    }
+}
+
+/* 1 if nothing more will happen to it. */
+static int is_done(const struct rd_h1_exchange *ex)
+{
+    return ex->is_left ||
+           (!ex->receiving && (!ex->stream.is_set || (ex->stream.is_ended &&
+                                                      ex->conn->out.len == 0)));
+}
+
+static void tell_after(struct rd_h1_exchange *ex)
+{
+    struct rd_h1 *h1 = ex->h1;
+
+    if (ex->is_told || ex->status == 0 || !h1->has_plugins) {
+        return;
+    }
+    rd_h1_restore(h1, ex, 0);
+    rd_invoke_after(&h1->request, ex->status, ex->stream.sent, ex->is_aborted);
+}
+
+/* The connection's slot lives until the end of the turn, closed or not. */
+static void finish(struct rd_h1_exchange *ex)
+{
+    struct rd_conn *conn = ex->conn;
+    int goes_on = !ex->is_left;
+    int close = ex->close;
+    int unread = ex->unread;
+
+    tell_after(ex);
+    if (ex->stream.is_set && ex->stream.ops.closed) {
+        ex->stream.ops.closed(&ex->stream, !ex->is_aborted, ex->stream.data);
+    }
+    if (ex->upload.is_set && ex->upload.ops.closed) {
+        ex->upload.ops.closed(ex->upload.is_complete, ex->upload.data);
+    }
+    rd_h1_exchange_free(ex);
+    if (goes_on) {
+        rd_conn_touch(conn);
+        if (close) {
+            rd_conn_end(conn, unread ? RD_CLOSE_REFUSED : RD_CLOSE_DONE,
+                        unread);
+        }
+        rd_conn_resume(conn);
+    }
+}
+
+void rd_h1_turn_end(struct rd_reactor *reactor)
+{
+    struct rd_h1 *h1 = reactor->protocol_data;
+
+    while (h1->todo) {
+        struct rd_h1_exchange *ex = h1->todo;
+        h1->todo = ex->next_todo;
+        ex->is_todo = 0;
+        if (is_done(ex)) {
+            finish(ex);
+        } else if (ex->is_aborted) {
+            rd_conn_close(ex->conn, RD_CLOSE_TRUNCATED); /* it is left then */
+        } else if (ex->receiving && !ex->upload.is_paused) {
+            rd_conn_resume(ex->conn);
+        }
+    }
+}

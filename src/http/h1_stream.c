@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Replies that are sent piece by piece.
+ *
+ * What is written goes to the kernel at once, or with the head if the turn is
+ * still that of the request; what the kernel does not take is kept, up to
+ * output_high, behind which the writer waits for room. Thread: [loop]. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/slice.h"
+#include "http/field.h"
+#include "http/h1.h"
+
+/* Of one stream in one turn, so that others have their turn as well. */
+#define TURN_MAX (256u * 1024)
+#define TRAILERS_MAX 1024u
+/* A stream without comments to send is looked at from time to time. */
+#define FAR_TICKS (3600000u / RD_TICK_MS)
+
+static struct rd_h1_exchange *exchange_of(const struct restd_stream *stream)
+{
+    return RD_CONTAINER_OF((struct restd_stream *)(uintptr_t)stream,
+                           struct rd_h1_exchange, stream);
+}
+
+/* The promoted request that `request` is, or becomes. */
+static struct rd_h1_exchange *promoted(struct restd_request *request)
+{
+    struct rd_conn *conn = request->conn;
+
+    return conn->request ? conn->request : rd_h1_promote(request->h1, conn);
+}
+
+int restd_response_stream(struct restd_response *response,
+                          const struct restd_stream_ops *ops, void *data,
+                          struct restd_stream **out)
+{
+    if (!response->request || response->stream) {
+        return RESTD_ESTATE;
+    }
+    struct rd_h1_exchange *ex = promoted(response->request);
+    if (!ex) {
+        return RESTD_ENOMEM;
+    }
+    struct restd_stream *stream = &ex->stream;
+    memset(stream, 0, sizeof(*stream));
+    memcpy(&stream->ops, ops,
+           ops->size < sizeof(*ops) ? ops->size : sizeof(*ops));
+    stream->data = data;
+    stream->is_set = 1;
+    restd_response_body_borrowed(response, NULL, 0);
+    response->stream = stream;
+    if (out) {
+        *out = stream;
+    }
+    return 0;
+}
+
+void rd_h1_stream_drop(struct restd_stream *stream)
+{
+    struct rd_h1_exchange *ex = exchange_of(stream);
+
+    if (stream->ops.closed) {
+        stream->ops.closed(stream, 0, stream->data);
+    }
+    memset(stream, 0, sizeof(*stream));
+    if (!ex->is_whole) {
+        rd_h1_todo(ex);
+    }
+}
+
+static void call_ready(struct rd_h1_exchange *ex)
+{
+    struct restd_stream *stream = &ex->stream;
+
+    stream->wants_room = 0;
+    if (!stream->is_ended && !ex->is_left && stream->ops.ready) {
+        stream->ops.ready(stream, stream->data);
+    }
+}
+
+void rd_h1_stream_open(struct rd_h1_exchange *ex)
+{
+    struct restd_stream *stream = &ex->stream;
+
+    stream->is_open = 1;
+    rd_conn_set_streams(ex->conn);
+    if (!ex->receiving) {
+        rd_conn_hold(ex->conn);
+    }
+    if (stream->head_only || stream->is_ended) {
+        stream->is_ended = 0;
+        restd_stream_end(stream);
+        return;
+    }
+    if (stream->keepalive_ms) {
+        stream->keepalive_tick =
+            ex->h1->reactor->tick_now + rd_ticks(stream->keepalive_ms);
+    }
+    call_ready(ex);
+}
+
+void rd_h1_stream_room(struct rd_conn *conn)
+{
+    struct rd_h1_exchange *ex = conn->request;
+
+    if (ex->stream.is_open && ex->stream.wants_room) {
+        call_ready(ex);
+    }
+}
+
+/* Room for content; sets what brings `ready` when there is none. */
+static size_t room(struct rd_h1_exchange *ex, size_t len)
+{
+    struct restd_stream *stream = &ex->stream;
+    const struct rd_reactor *r = ex->h1->reactor;
+    uint64_t high = r->options->output_high_bytes;
+    uint64_t kept = ex->conn->out.len;
+    uint64_t n = kept < high ? high - kept : 0;
+
+    if (stream->turn != r->turn) {
+        stream->turn = r->turn;
+        stream->turn_bytes = 0;
+    }
+    uint64_t turn =
+        stream->turn_bytes < TURN_MAX ? TURN_MAX - stream->turn_bytes : 0;
+    n = n < turn ? n : turn;
+    if (n < len) {
+        stream->wants_room = 1;
+        if (kept == 0) {
+            ex->conn->flags |= RD_CONN_PUMP;
+        }
+        return (size_t)n;
+    }
+    return len;
+}
+
+/* Sends `len` bytes as they are, or as one chunk. */
+static int send_piece(struct rd_h1_exchange *ex, const void *data, size_t len)
+{
+    char size[24];
+    struct iovec iov[3] = {{size, 0},
+                           {(void *)(uintptr_t)data, len},
+                           {(void *)(uintptr_t) "\r\n", 2}};
+
+    ex->stream.turn_bytes += (uint32_t)len;
+    ex->stream.sent += len;
+    if (!ex->stream.chunked) {
+        return rd_conn_write(ex->conn, &iov[1], 1);
+    }
+    iov[0].iov_len = (size_t)snprintf(size, sizeof(size), "%zx\r\n", len);
+    return rd_conn_write(ex->conn, iov, 3);
+}
+
+long restd_stream_write(struct restd_stream *stream, const void *data,
+                        size_t len)
+{
+    struct rd_h1_exchange *ex = exchange_of(stream);
+
+    rd_assert_in_loop(ex->h1->reactor->loop);
+    if (ex->is_left || stream->is_ended) {
+        return RESTD_ECLOSED;
+    }
+    if (!stream->is_open) {
+        return RESTD_EAGAIN;
+    }
+    if (len == 0) {
+        return 0;
+    }
+    size_t n = room(ex, len);
+    if (n == 0) {
+        if (ex->h1->reactor->out.conn != ex->conn) {
+            rd_conn_arm(ex->conn);
+        }
+        return RESTD_EAGAIN;
+    }
+    int rc = send_piece(ex, data, n);
+    return rc != 0 ? rc : (long)n;
+}
+
+int rd_stream_write_all(struct restd_stream *stream, const void *data,
+                        size_t len)
+{
+    struct rd_h1_exchange *ex = exchange_of(stream);
+
+    if (ex->is_left || stream->is_ended) {
+        return RESTD_ECLOSED;
+    }
+    if (!stream->is_open ||
+        ex->conn->out.len >= ex->h1->options->output_high_bytes) {
+        stream->wants_room = 1;
+        return RESTD_EAGAIN;
+    }
+    if (stream->keepalive_ms) {
+        stream->keepalive_tick =
+            ex->h1->reactor->tick_now + rd_ticks(stream->keepalive_ms);
+    }
+    return send_piece(ex, data, len);
+}
+
+int restd_stream_trailer(struct restd_stream *stream, const char *name,
+                         const char *value)
+{
+    struct rd_h1_exchange *ex = exchange_of(stream);
+    struct rd_chain *to = &ex->stream.trailers;
+    const struct restd_slice parts[] = {rd_slice_str(name), rd_slice(": ", 2),
+                                        rd_slice_str(value),
+                                        rd_slice("\r\n", 2)};
+
+    if (!rd_field_is_token(parts[0]) || !rd_field_is_value(parts[2])) {
+        return RESTD_EINVAL;
+    }
+    if (to->len + parts[0].len + parts[2].len + 4 > TRAILERS_MAX) {
+        return RESTD_ELIMIT;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        int rc = rd_chain_append(to, &ex->h1->reactor->chunks, RD_MEM_REQUESTS,
+                                 parts[i].data, parts[i].len);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static void send_last_chunk(struct rd_h1_exchange *ex)
+{
+    char trailers[TRAILERS_MAX];
+    const struct rd_chain *chain = &ex->stream.trailers;
+    struct iovec iov[3] = {{(void *)(uintptr_t) "0\r\n", 3},
+                           {trailers, (size_t)chain->len},
+                           {(void *)(uintptr_t) "\r\n", 2}};
+
+    rd_chain_copy(chain, trailers);
+    (void)rd_conn_write(ex->conn, iov, 3); /* closed: it is left then */
+}
+
+void restd_stream_end(struct restd_stream *stream)
+{
+    struct rd_h1_exchange *ex = exchange_of(stream);
+
+    if (stream->is_ended || ex->is_left) {
+        return;
+    }
+    stream->is_ended = 1;
+    if (stream->is_open && stream->chunked && !stream->head_only) {
+        send_last_chunk(ex);
+    }
+    rd_h1_todo(ex);
+}
+
+void restd_stream_abort(struct restd_stream *stream)
+{
+    struct rd_h1_exchange *ex = exchange_of(stream);
+
+    if (!ex->is_left) {
+        ex->is_aborted = 1;
+        stream->is_ended = 1;
+        rd_h1_todo(ex);
+    }
+}
+
+struct restd_loop *restd_stream_loop(const struct restd_stream *stream)
+{
+    return exchange_of(stream)->h1->reactor->loop;
+}
+
+uint32_t rd_h1_stream_deadline(const struct rd_h1_exchange *ex)
+{
+    const struct rd_reactor *r = ex->h1->reactor;
+    const struct restd_stream *stream = &ex->stream;
+
+    if (stream->events && r->draining) {
+        return r->tick_now;
+    }
+    return stream->keepalive_ms && !stream->is_ended ? stream->keepalive_tick
+                                                     : r->tick_now + FAR_TICKS;
+}
+
+void rd_h1_stream_tick(struct rd_h1_exchange *ex)
+{
+    struct restd_stream *stream = &ex->stream;
+
+    if (stream->events && ex->h1->reactor->draining) {
+        restd_stream_end(stream);
+    } else if (stream->keepalive_ms && !stream->is_ended &&
+               (int32_t)(stream->keepalive_tick - ex->h1->reactor->tick_now) <=
+                   0) {
+        (void)rd_stream_write_all(stream, ":\n\n", 3);
+    }
+}
+
+int restd_request_receive(struct restd_request *request,
+                          const struct restd_upload_ops *ops, void *data,
+                          struct restd_upload **out)
+{
+    if (!request->may_receive) {
+        return RESTD_ESTATE;
+    }
+    struct rd_h1_exchange *ex = promoted(request);
+    if (!ex) {
+        return RESTD_ENOMEM;
+    }
+    request->may_receive = 0;
+    memcpy(&ex->upload.ops, ops,
+           ops->size < sizeof(*ops) ? ops->size : sizeof(*ops));
+    ex->upload.data = data;
+    ex->upload.is_set = 1;
+    if (out) {
+        *out = &ex->upload;
+    }
+    return 0;
+}

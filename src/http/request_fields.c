@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* What a handler reads of its request: header fields, query and cookies.
+ * Nothing is parsed before it is asked for. Thread: [loop]. */
+#include <restd/request.h>
+
+#include "base/slice.h"
+#include "http/cookie.h"
+#include "http/h1.h"
+#include "http/message.h"
+#include "http/overlay.h"
+#include "http/query.h"
+
+static const struct restd_slice absent = {NULL, 0};
+
+/* Cursors of header fields: 0 .. 65535 into the overlay, then 65536 + index of
+ * the received ones. */
+#define RECEIVED 65536u
+
+static int next_field(const struct restd_request *request, unsigned *cursor,
+                      struct restd_slice *name, struct restd_slice *value)
+{
+    const struct rd_h1_head *head = request->head;
+
+    if (*cursor < RECEIVED) {
+        if (rd_overlay_next(&request->overlay, cursor, name, value)) {
+            return 1;
+        }
+        *cursor = RECEIVED;
+    }
+    unsigned index = *cursor - RECEIVED;
+    if (index >= head->fields_n) {
+        return 0;
+    }
+    *name = rd_span(request->base, head->fields[index].name);
+    *value = rd_span(request->base, head->fields[index].value);
+    (*cursor)++;
+    return 1;
+}
+
+int restd_request_header_next(const struct restd_request *request,
+                              unsigned *cursor, const char *name,
+                              struct restd_slice *field_name,
+                              struct restd_slice *value)
+{
+    struct restd_slice want = name ? rd_slice_str(name) : absent;
+
+    while (next_field(request, cursor, field_name, value)) {
+        if (!name ||
+            (field_name->len == want.len && rd_slice_ieq(*field_name, want))) {
+            return 0;
+        }
+    }
+    return RESTD_ENOENT;
+}
+
+struct restd_slice restd_request_header(const struct restd_request *request,
+                                        const char *name)
+{
+    struct restd_slice field_name;
+    struct restd_slice value;
+    unsigned cursor = request->overlay.len ? 0 : RECEIVED;
+
+    return restd_request_header_next(request, &cursor, name, &field_name,
+                                     &value) == 0
+               ? value
+               : absent;
+}
+
+struct restd_slice restd_request_query(const struct restd_request *request)
+{
+    return request->head->flags & RD_H1_QUERY
+               ? rd_span(request->base, request->head->query)
+               : absent;
+}
+
+int restd_request_query_next(const struct restd_request *request,
+                             size_t *cursor, struct restd_slice *name,
+                             struct restd_slice *value)
+{
+    return rd_query_next(restd_request_query(request), cursor,
+                         request->h1->query, name, value);
+}
+
+struct restd_slice restd_request_query_get(const struct restd_request *request,
+                                           const char *name)
+{
+    struct restd_slice n;
+    struct restd_slice value;
+    size_t cursor = 0;
+
+    while (restd_request_query_next(request, &cursor, &n, &value) == 0) {
+        if (rd_slice_eq(n, rd_slice_str(name))) {
+            return value;
+        }
+    }
+    return absent;
+}
+
+/* The cursor is the cookie's number: they may be in several fields, and are
+ * few. */
+int restd_request_cookie_next(const struct restd_request *request,
+                              size_t *cursor, struct restd_slice *name,
+                              struct restd_slice *value)
+{
+    struct restd_slice field_name;
+    struct restd_slice field;
+    unsigned at = 0;
+    size_t number = 0;
+
+    while (restd_request_header_next(request, &at, "Cookie", &field_name,
+                                     &field) == 0) {
+        size_t within = 0;
+        while (rd_cookie_next(field, &within, name, value) == 0) {
+            if (number++ == *cursor) {
+                (*cursor)++;
+                return 0;
+            }
+        }
+    }
+    return RESTD_ENOENT;
+}
+
+struct restd_slice restd_request_cookie(const struct restd_request *request,
+                                        const char *name)
+{
+    struct restd_slice n;
+    struct restd_slice value;
+    size_t cursor = 0;
+
+    while (restd_request_cookie_next(request, &cursor, &n, &value) == 0) {
+        if (rd_slice_eq(n, rd_slice_str(name))) {
+            return value;
+        }
+    }
+    return absent;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What follows from the state of a connection: gauges, deadline, and what is
+ * watched. Thread: the connection's loop. */
+#include "base/assert.h"
+#include "net/conn.h"
+#include "net/reactor.h"
+
+void rd_conn_set_state(struct rd_conn *conn, enum rd_conn_state state)
+{
+    _Atomic uint64_t *gauges = conn->reactor->counters->states;
+
+    RD_ASSERT(conn->state != RD_CONN_CLOSED);
+    RD_DEBUG_ASSERT(conn->state != RD_CONN_LINGERING ||
+                    state == RD_CONN_CLOSED);
+    rd_count(&gauges[conn->state], (uint64_t)-1);
+    rd_count(&gauges[state], 1);
+    conn->state = (uint8_t)state;
+    conn->since = conn->reactor->tick_now;
+}
+
+/* `since` is the tick of: IDLE the last request, READING the first byte of the
+ * head, PROCESSING and LINGERING its beginning, WRITING the last progress. */
+void rd_conn_set_deadline(struct rd_conn *conn)
+{
+    const struct rd_reactor *r = conn->reactor;
+    const struct restd_options *o = r->options;
+    uint32_t tick = conn->since;
+
+    switch ((enum rd_conn_state)conn->state) {
+    case RD_CONN_IDLE:
+        if (r->draining) {
+            if ((int32_t)(r->drain_tick - tick) > 0) {
+                tick = r->drain_tick;
+            }
+            tick += rd_ticks(o->drain_silence_ms);
+        } else if (conn->flags & RD_CONN_USED) {
+            tick += rd_ticks(o->keepalive_timeout_ms);
+        } else {
+            tick += rd_ticks(o->header_timeout_ms);
+        }
+        break;
+    case RD_CONN_READING:
+    case RD_CONN_PROCESSING:
+        tick = r->protocol->deadline(conn);
+        break;
+    case RD_CONN_WRITING:
+        tick += rd_ticks(o->write_timeout_ms);
+        break;
+    case RD_CONN_LINGERING:
+        tick += rd_ticks(o->linger_timeout_ms);
+        break;
+    case RD_CONN_CLOSED:
+    case RD_CONN_STATES_N:
+        return;
+    }
+    rd_wheel_set(&conn->reactor->wheel, &conn->timer, tick);
+}
+
+enum rd_conn_state rd_conn_derive_state(const struct rd_conn *conn)
+{
+    if (conn->out.len > 0) {
+        return RD_CONN_WRITING;
+    }
+    if (conn->flags & RD_CONN_HELD) {
+        return RD_CONN_PROCESSING;
+    }
+    return conn->request || conn->in.len > 0 ? RD_CONN_READING : RD_CONN_IDLE;
+}
+
+void rd_conn_arm(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+
+    if (conn->state >= RD_CONN_LINGERING) {
+        return;
+    }
+    enum rd_conn_state state = rd_conn_derive_state(conn);
+    if (state != conn->state) {
+        rd_conn_set_state(conn, state);
+    }
+    rd_conn_set_deadline(conn);
+    int events =
+        conn->out.len > 0 || (conn->flags & RD_CONN_PUMP) ? RD_WRITE : 0;
+    if (!(conn->flags & RD_CONN_DEAF)) {
+        events |= RD_READ;
+    }
+    rd_io_watch(r->loop, &conn->io, events);
+}
