@@ -49,7 +49,7 @@ SOVERSION := 0
 
 # --- sources ----------------------------------------------------------------
 
-LAYERS := base net http plugins server
+LAYERS := base net codec route http plugins server
 LIB_SRC := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c)))
 DAEMON_SRC := $(sort $(wildcard src/daemon/*.c))
 # The only file that knows RD_REVISION and other facts of the build.

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/field.h"
+#include "codec/field.h"
 #include "http/message.h"
 
 int rd_fields_set_type(struct rd_fields *fields, struct restd_slice type)

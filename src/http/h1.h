@@ -14,7 +14,7 @@
 
 #include "http/h1_exchange.h"
 #include "http/message.h"
-#include "http/router.h"
+#include "route/router.h"
 #include "net/reactor.h"
 
 struct rd_h1 {
@@ -79,6 +79,10 @@ void rd_h1_fini(struct rd_h1 *h1);
 
 /* h1.c */
 
+/* Handles the request whose head, buf[0..head_len), is in h1->head, and what
+ * there is of its content behind it; returns the bytes used of len. */
+size_t rd_h1_serve(struct rd_h1 *h1, struct rd_conn *conn, char *buf,
+                   size_t head_len, size_t len);
 /* Routes the request in h1->head. Returns the status that the head alone
  * decides, 204 for OPTIONS, or 0 to go on with h1->match. */
 int rd_h1_judge(struct rd_h1 *h1, const char **detail);

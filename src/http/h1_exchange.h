@@ -16,7 +16,7 @@
 
 #include <restd/stream.h>
 
-#include "http/chunked.h"
+#include "codec/chunked.h"
 #include "http/message.h"
 
 /* Of a streamed reply. */

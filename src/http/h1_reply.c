@@ -7,7 +7,7 @@
 #include <restd/error.h>
 
 #include "base/clock.h"
-#include "http/date.h"
+#include "codec/date.h"
 #include "http/h1.h"
 #include "http/invoke.h"
 

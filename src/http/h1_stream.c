@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/slice.h"
-#include "http/field.h"
+#include "codec/field.h"
 #include "http/h1.h"
 
 /* Of one stream in one turn, so that others have their turn as well. */

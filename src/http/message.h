@@ -11,8 +11,8 @@
 #include <restd/request.h>
 #include <restd/response.h>
 
-#include "http/h1_parser.h"
-#include "http/router.h"
+#include "codec/h1_parser.h"
+#include "route/router.h"
 #include "net/chunk.h"
 #include "net/conn.h"
 

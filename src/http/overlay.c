@@ -9,7 +9,7 @@
 #include <restd/error.h>
 
 #include "base/slice.h"
-#include "http/field.h"
+#include "codec/field.h"
 
 #define ENTRY_HEAD 4u
 

@@ -4,11 +4,11 @@
 #include <restd/request.h>
 
 #include "base/slice.h"
-#include "http/cookie.h"
+#include "codec/cookie.h"
 #include "http/h1.h"
 #include "http/message.h"
 #include "http/overlay.h"
-#include "http/query.h"
+#include "codec/query.h"
 
 static const struct restd_slice absent = {NULL, 0};
 

@@ -11,7 +11,7 @@
 #include "base/decimal.h"
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/field.h"
+#include "codec/field.h"
 #include "http/h1_exchange.h"
 #include "http/message.h"
 

@@ -59,31 +59,11 @@ void rd_conn_end(struct rd_conn *conn, enum rd_close_reason reason, int unread)
     conn->reason = (uint8_t)reason;
 }
 
-void rd_conn_pause(struct rd_conn *conn)
-{
-    conn->flags |= RD_CONN_PAUSED;
-}
-
-void rd_conn_hold(struct rd_conn *conn)
-{
-    conn->flags |= RD_CONN_HELD;
-}
-
 void rd_conn_resume(struct rd_conn *conn)
 {
     conn->flags &= (uint16_t)~RD_CONN_HELD;
     conn->flags |= RD_CONN_AGAIN;
     conn_settle(conn);
-}
-
-void rd_conn_touch(struct rd_conn *conn)
-{
-    /* In WRITING it is the peer's progress that counts. */
-    if (conn->out.len == 0) {
-        conn->since = conn->reactor->tick_now;
-    }
-    conn->start_ns = 0;
-    conn->flags |= RD_CONN_USED;
 }
 
 /* Keeps what the protocol has not used. Half requests get no more memory once

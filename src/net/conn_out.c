@@ -63,9 +63,6 @@ static long out_send(struct rd_conn *conn, const char *ref, size_t ref_len,
     struct iovec iov[IOV_N];
     int n = 0;
 
-    if (ref_len == 0 && !chain) {
-        return r->stream->send(conn, r->out.buf, r->out.len);
-    }
     if (r->out.len > 0) {
         iov[n].iov_base = r->out.buf;
         iov[n++].iov_len = r->out.len;
@@ -95,7 +92,8 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
     }
     if (conn->out.len == 0) {
         r->out.len = len;
-        long n = out_send(conn, ref, ref_len, chain);
+        long n = ref_len == 0 && !chain ? r->stream->send(conn, r->out.buf, len)
+                                        : out_send(conn, ref, ref_len, chain);
         r->out.len = 0;
         if (n >= 0) {
             sent = (uint64_t)n;

@@ -18,6 +18,26 @@ void rd_conn_set_state(struct rd_conn *conn, enum rd_conn_state state)
     conn->since = conn->reactor->tick_now;
 }
 
+void rd_conn_pause(struct rd_conn *conn)
+{
+    conn->flags |= RD_CONN_PAUSED;
+}
+
+void rd_conn_hold(struct rd_conn *conn)
+{
+    conn->flags |= RD_CONN_HELD;
+}
+
+void rd_conn_touch(struct rd_conn *conn)
+{
+    /* In WRITING it is the peer's progress that counts. */
+    if (conn->out.len == 0) {
+        conn->since = conn->reactor->tick_now;
+    }
+    conn->start_ns = 0;
+    conn->flags |= RD_CONN_USED;
+}
+
 /* `since` is the tick of: IDLE the last request, READING the first byte of the
  * head, PROCESSING and LINGERING its beginning, WRITING the last progress. */
 void rd_conn_set_deadline(struct rd_conn *conn)

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
-#include "plugins/param.h"
+#include "codec/param.h"
 #include "plugins/multipart.h"
 #include "plugins/urlencoded.h"
 

@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/slice.h"
-#include "http/chars.h"
-#include "http/field.h"
-#include "plugins/param.h"
+#include "codec/chars.h"
+#include "codec/field.h"
+#include "codec/param.h"
 
 enum state {
     PREAMBLE,

@@ -6,7 +6,7 @@
 #include "plugins/urlencoded.h"
 
 #include "base/slice.h"
-#include "http/chars.h"
+#include "codec/chars.h"
 
 static int flush(struct rd_urlencoded *u, struct rd_form_out *out)
 {

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/chunked.h"
+#include "codec/chunked.h"
 #include "http/h1.h"
 #include "server/server.h"
 

@@ -15,7 +15,7 @@
 #include "base/ledger.h"
 #include "base/log.h"
 #include "http/h1.h"
-#include "http/router.h"
+#include "route/router.h"
 #include "net/acceptor.h"
 #include "net/listener.h"
 #include "net/reactor.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "../unit/h1_messages.h"
-#include "http/chunked.h"
-#include "http/h1_parser.h"
+#include "codec/chunked.h"
+#include "codec/h1_parser.h"
 
 #define FIELDS_MAX 100
 

@@ -4,8 +4,8 @@
  * 1000, and what is chosen is not excluded. */
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/field.h"
-#include "plugins/negotiate.h"
+#include "codec/field.h"
+#include "codec/negotiate.h"
 
 #define ELEMENTS_MAX 64u
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "http/chunked.h"
+#include "codec/chunked.h"
 
 #define TRAILER_MAX 64
 

@@ -4,7 +4,7 @@
  * hand at ';' give the same. */
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/cookie.h"
+#include "codec/cookie.h"
 
 static int is_space(char c)
 {

@@ -8,8 +8,8 @@
 
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/chars.h"
-#include "http/field.h"
+#include "codec/chars.h"
+#include "codec/field.h"
 
 static int is_space(char c)
 {

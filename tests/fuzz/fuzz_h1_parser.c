@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/field.h"
-#include "http/h1_parser.h"
-#include "http/uri.h"
+#include "codec/field.h"
+#include "codec/h1_parser.h"
+#include "codec/uri.h"
 
 #define FIELDS_MAX 16
 #define CUTS_MAX 512

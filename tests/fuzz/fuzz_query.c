@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/query.h"
+#include "codec/query.h"
 
 /* Longer names are beyond the form reader. */
 #define LEN_MAX 4096

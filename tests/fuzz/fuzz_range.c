@@ -8,9 +8,9 @@
 
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/date.h"
-#include "plugins/etag.h"
-#include "plugins/range.h"
+#include "codec/date.h"
+#include "codec/etag.h"
+#include "codec/range.h"
 
 #define MAX 8u
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/router.h"
+#include "route/router.h"
 
 #define LINE_MAX_LEN 512u
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/slice.h"
 #include "fuzz.h"
-#include "http/uri.h"
+#include "codec/uri.h"
 
 static int within(struct restd_slice s, const char *data, size_t len)
 {

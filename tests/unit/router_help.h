@@ -4,7 +4,7 @@
 #ifndef RD_TESTS_ROUTER_HELP_H
 #define RD_TESTS_ROUTER_HELP_H
 
-#include "http/router.h"
+#include "route/router.h"
 
 extern struct restd_router *router;
 extern struct rd_match match; /* of the last look-up */

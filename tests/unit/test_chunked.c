@@ -2,7 +2,7 @@
 /* The chunked decoder: the bodies of the message table whole, cut in two at
  * every octet and octet by octet, in place and to another buffer; and its
  * limits. */
-#include "http/chunked.h"
+#include "codec/chunked.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "h1_messages.h"
-#include "http/h1_parser.h"
+#include "codec/h1_parser.h"
 #include "support/suite.h"
 
 #define BODY_MAX 16384

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cookie pairs, good ones and what must not hide them. */
-#include "http/cookie.h"
+#include "codec/cookie.h"
 
 #include <check.h>
 #include <stdio.h>

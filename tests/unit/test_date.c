@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* HTTP dates against gmtime_r() and strftime(), and read back. */
-#include "http/date.h"
+#include "codec/date.h"
 
 #include <check.h>
 #include <locale.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Entity tags: the comparison table of RFC 9110 8.8.3.2, lists, If-Range. */
-#include "plugins/etag.h"
+#include "codec/etag.h"
 
 #include <check.h>
 

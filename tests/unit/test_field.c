@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Field values: character classes, tokens, lists, Content-Length, authorities. */
-#include "http/field.h"
+#include "codec/field.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/slice.h"
-#include "http/chars.h"
+#include "codec/chars.h"
 #include "support/suite.h"
 
 static const char tchars[] = "!#$%&'*+-.^_`|~0123456789"

@@ -3,7 +3,7 @@
  * octet; limits; and the scans with SSE2 against those without. Every buffer
  * is a copy of exactly its length, so that the address sanitizer sees a read
  * past the input. */
-#include "http/h1_parser.h"
+#include "codec/h1_parser.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "base/slice.h"
 #include "h1_messages.h"
-#include "http/field.h"
-#include "http/h1_scan.h"
+#include "codec/field.h"
+#include "codec/h1_scan.h"
 #include "support/suite.h"
 
 #define FIELDS_MAX 100

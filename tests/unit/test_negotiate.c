@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Accept-Encoding, Accept, and the parameters that both are made of. */
-#include "plugins/negotiate.h"
+#include "codec/negotiate.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/slice.h"
-#include "http/field.h"
-#include "plugins/param.h"
+#include "codec/field.h"
+#include "codec/param.h"
 #include "support/suite.h"
 
 enum { I = RD_CODING_IDENTITY, G = RD_CODING_GZIP, N = RD_CODING_NONE };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns: what their segments are, what is refused and in which words, what
  * each kind takes, their order; the limits of regexes. */
-#include "http/pattern.h"
+#include "route/pattern.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Query fields: what the WHATWG URL standard's parser gives, and where the
  * slices lie. */
-#include "http/query.h"
+#include "codec/query.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Byte ranges, RFC 9110 14.1.2, its examples among them. */
-#include "plugins/range.h"
+#include "codec/range.h"
 
 #include <check.h>
 #include <inttypes.h>

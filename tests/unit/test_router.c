@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The router: tables of routes and paths, refusals, and a random comparison
  * with a matcher that tries every route. */
-#include "http/router.h"
+#include "route/router.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/uri.h"
+#include "codec/uri.h"
 #include "router_help.h"
 #include "router_table.h"
 #include "support/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Percent-decoding and splitting of paths. */
-#include "http/uri.h"
+#include "codec/uri.h"
 
 #include <check.h>
 #include <stdio.h>

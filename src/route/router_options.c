@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said of a route or router once it is there: options, plugins, and
+ * listing. Any of it but the listing makes a frozen router thaw. Thread: see
+ * restd/router.h. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/slice.h"
+#include "codec/field.h"
+#include "route/router_tree.h"
+
+static struct rd_route *route_of(const struct restd_router *router, int number)
+{
+    return number >= 0 && (unsigned)number < router->routes.n
+               ? router->routes.list[number]
+               : NULL;
+}
+
+void restd_route_options_init_size(struct restd_route_options *options,
+                                   size_t size)
+{
+    memset(options, 0, size);
+    options->size = size;
+}
+
+static int option_copy(const char **to, int empty, const char *pattern,
+                       struct restd_error *error)
+{
+    const char *from = *to;
+
+    *to = NULL;
+    if (!from) {
+        return 0;
+    }
+    if (!rd_field_is_value(rd_slice_str(from)) || (!empty && !*from)) {
+        return rd_error(error, RESTD_EINVAL,
+                        "an option of %s is empty or has a control character",
+                        pattern);
+    }
+    *to = rd_mem_strdup(from);
+    return *to ? 0 : rd_error(error, RESTD_ENOMEM, "out of memory");
+}
+
+int restd_router_configure(struct restd_router *router, int number,
+                           const struct restd_route_options *options,
+                           struct restd_error *error)
+{
+    struct rd_route *route = route_of(router, number);
+    struct restd_route_options own = {0};
+    const char **texts[] = {&own.summary, &own.consumes, &own.produces};
+    int rc = 0;
+
+    rc = rd_router_check_open(router, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (!route) {
+        return rd_error(error, RESTD_ENOENT, "no route has number %d", number);
+    }
+    if (!options || options->size < sizeof(options->size)) {
+        return rd_error(error, RESTD_EINVAL, "options without a size");
+    }
+    restd_route_options_init(&own);
+    memcpy(&own, options,
+           options->size < sizeof(own) ? options->size : sizeof(own));
+    own.size = sizeof(own);
+    for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (rc == 0) {
+            rc = option_copy(texts[i], i == 0, route->pattern, error);
+        } else {
+            *texts[i] = NULL;
+        }
+    }
+    if (rc == 0) {
+        struct restd_route_options old = route->options;
+        route->options = own;
+        own = old;
+        rd_router_thaw(router);
+    }
+    rd_route_options_fini(&own);
+    return rc;
+}
+
+static int use(struct restd_router *router, struct rd_plugins *plugins,
+               const struct restd_plugin *plugin, struct restd_error *error)
+{
+    int rc = rd_router_check_open(router, error);
+
+    if (rc != 0) {
+        rd_plugin_fini(plugin);
+        return rc;
+    }
+    rd_router_thaw(router);
+    return rd_plugins_add(plugins, plugin, error);
+}
+
+int restd_router_use(struct restd_router *router,
+                     const struct restd_plugin *plugin,
+                     struct restd_error *error)
+{
+    return use(router, &router->root->plugins, plugin, error);
+}
+
+int restd_router_use_on(struct restd_router *router, int number,
+                        const struct restd_plugin *plugin,
+                        struct restd_error *error)
+{
+    struct rd_route *route = route_of(router, number);
+
+    return use(router, route ? &route->plugins : NULL, plugin, error);
+}
+
+int restd_router_route_at(const struct restd_router *router, unsigned index,
+                          struct restd_route_info *info)
+{
+    if (index >= router->listed.n) {
+        return RESTD_ENOENT;
+    }
+    const struct rd_route *route = router->listed.list[index];
+    info->method = router->methods[route->method];
+    info->pattern = route->pattern;
+    info->summary = route->options.summary;
+    info->consumes = route->options.consumes;
+    info->produces = route->options.produces;
+    return 0;
+}
