@@ -21,6 +21,8 @@
 
 #include <restd/stream.h>
 
+#include <restd/plugins.h>
+
 #include <restd/stats.h>
 
 #include <restd/loop.h>

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Plugins that the library brings: access log, request id, CORS, rate limit,
+ * default headers.
+ *
+ * Each function here checks its options and fills in a struct restd_plugin for
+ * restd_router_use() or restd_router_use_on(), which takes it with its data;
+ * one that is given to neither is freed by plugin->free(plugin->data). Strings
+ * in options are copied. On an error nothing is made, and `error` (may be NULL)
+ * has a sentence: RESTD_EINVAL, RESTD_ELIMIT, RESTD_ENOMEM. Options begin with
+ * their size, so that fields can be added: set them up with their _init().
+ *
+ * Plugins run in the order in which they were added. What answers for others,
+ * such as CORS, comes before what refuses, such as authentication. */
+#ifndef RESTD_PLUGINS_H
+#define RESTD_PLUGINS_H
+
+#include <restd/api.h>
+#include <restd/error.h>
+#include <restd/http.h>
+#include <restd/plugin.h>
+#include <restd/response.h>
+
+RESTD_BEGIN_DECLS
+
+/** Takes a line of the access log, terminated and without newline. [any loop
+ * thread, several at once]: must not block. */
+typedef void restd_access_log_fn(const char *line, size_t len, void *data);
+
+/**
+ * Owner: the caller. Thread: [any], one at a time; so with all options here.
+ */
+struct restd_access_log_options {
+    size_t size;
+    restd_access_log_fn *write; /* NULL: the server's log, at level INFO */
+    void *data;                 /* of write; outlives the server */
+    uint8_t combined;           /* with Referer and User-Agent; 1 */
+    uint8_t request_id;         /* then restd_request_id(); 0 */
+    uint8_t duration;           /* then microseconds, from first byte; 0 */
+};
+RESTD_API void
+restd_access_log_options_init_size(struct restd_access_log_options *options,
+                                   size_t size);
+static inline void
+restd_access_log_options_init(struct restd_access_log_options *options)
+{
+    restd_access_log_options_init_size(options, sizeof(*options));
+}
+
+/**
+ * Access log in the Common or Combined format, one line for each request when
+ * it has ended:
+ *
+ *     192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 2326
+ *     "http://referer.example/" "agent/1.0" ID MICROSECONDS
+ *
+ * (in one line; the last two by option). The time is that of the end, in local
+ * time and with its zone. What is absent is "-", so is the request line of what
+ * was no request (400, 408, 431), and a content of 0 bytes. Octets that could
+ * forge or break a line (controls, '"', '\', 0x7f and above) are written as
+ * \xHH. A line has at most 1000 bytes: a long target, Referer or User-Agent is
+ * cut, and ends with "...". A reply that was given up has the status and as
+ * much content as were sent of it. `options` may be NULL.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_access_log(const struct restd_access_log_options *options,
+                 struct restd_plugin *plugin, struct restd_error *error);
+
+struct restd_request_id_options {
+    size_t size;
+    const char *header;  /* field name; NULL: "X-Request-Id" */
+    uint8_t accept;      /* keep a client's id if it is valid; 1 */
+    uint8_t traceparent; /* send a valid one back; 1 */
+};
+RESTD_API void
+restd_request_id_options_init_size(struct restd_request_id_options *options,
+                                   size_t size);
+static inline void
+restd_request_id_options_init(struct restd_request_id_options *options)
+{
+    restd_request_id_options_init_size(options, sizeof(*options));
+}
+
+/**
+ * Gives each request an id, in a field of the request and of whatever reply it
+ * gets. A client's is kept if it is 1 to 128 of A-Z a-z 0-9 '.' '_' '~' '-';
+ * else one of 128 random bits is made, as 32 hexadecimal digits: unique, but
+ * no secret, as who has seen some can tell the next. `traceparent` (W3C Trace
+ * Context, version 00) is sent back as it came if it is valid and the only
+ * one. Where two of these hold for a request, the outer one counts. `options`
+ * may be NULL.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_request_id_plugin(const struct restd_request_id_options *options,
+                        struct restd_plugin *plugin, struct restd_error *error);
+/** Id that such a plugin has given to the request; absent without one. [loop]
+ */
+RESTD_API struct restd_slice
+restd_request_id(const struct restd_request *request);
+
+struct restd_cors_options {
+    size_t size;
+    /* Lists are as in the fields, with commas. */
+    const char *origins; /* "https://a.example, http://b.example:8080"; "*" */
+    const char *methods; /* NULL: GET, HEAD, POST, PUT, PATCH, DELETE */
+    const char *headers; /* of requests, beside the safelisted; NULL: none */
+    const char *exposed; /* of replies, likewise */
+    uint32_t max_age_s;  /* of a preflight's answer; 600; 0: not said */
+    uint8_t credentials; /* cookies and the like may be sent; 0 */
+};
+RESTD_API void restd_cors_options_init_size(struct restd_cors_options *options,
+                                            size_t size);
+static inline void restd_cors_options_init(struct restd_cors_options *options)
+{
+    restd_cors_options_init_size(options, sizeof(*options));
+}
+
+/**
+ * The CORS protocol of the Fetch standard, for a router; not for one route, as
+ * a preflight finds none. An allowed origin (exactly as listed, no pattern)
+ * gets Access-Control-Allow-Origin and what belongs to it in all replies,
+ * errors included; `Vary: Origin` goes into every reply unless the origin is
+ * "*". A preflight is answered with 204 before routes and later plugins are
+ * asked. That of a foreign origin as well, without any permission in it: the
+ * verdict is the client's, a status would not change it, and nothing behind
+ * the plugin is to see a preflight.
+ *
+ * RESTD_EINVAL also for "*" in any list together with credentials, which would
+ * hand every user's session to every site, and which clients refuse. At most
+ * 256 origins, and 2 KiB of fields in a reply.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_cors(const struct restd_cors_options *options,
+           struct restd_plugin *plugin, struct restd_error *error);
+
+struct restd_rate_limit_options {
+    size_t size;
+    uint32_t rate;      /* requests per period, 1..1000000; 10 */
+    uint32_t period_ms; /* 1..3600000; 1000 */
+    uint32_t burst;     /* at once after a rest, 1..1000000; 20 */
+    uint32_t entries;   /* addresses told apart, 4..1048576; 4096 */
+};
+RESTD_API void
+restd_rate_limit_options_init_size(struct restd_rate_limit_options *options,
+                                   size_t size);
+static inline void
+restd_rate_limit_options_init(struct restd_rate_limit_options *options)
+{
+    restd_rate_limit_options_init_size(options, sizeof(*options));
+}
+
+/**
+ * Refuses requests beyond a rate with 429 and Retry-After, by the address of
+ * the client: one IPv4 address or one IPv6 network of 64 bits, over all loops.
+ * Peers of a unix socket are never refused; all clients of a proxy are one.
+ *
+ * Memory: 16 bytes for each entry, their number rounded up to a power of two
+ * (64 KiB by default), when it is made and beside memory_budget. With more
+ * addresses than that, those that have been quiet the longest are forgotten.
+ * `options` may be NULL.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_rate_limit(const struct restd_rate_limit_options *options,
+                 struct restd_plugin *plugin, struct restd_error *error);
+
+/**
+ * Adds the fields (copied) to every reply; a handler may replace or remove
+ * them. RESTD_EINVAL if Content-Type is among them, which is each content's
+ * own.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_default_headers(const struct restd_fields *fields,
+                      struct restd_plugin *plugin, struct restd_error *error);
+
+RESTD_END_DECLS
+
+#endif
