@@ -1,0 +1,851 @@
+/* SPDX-License-Identifier: MIT */
+/* The shipped plugins in a running server, seen from outside. */
+#include <restd/plugins.h>
+#include <restd/restd.h>
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <pthread.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "support/suite.h"
+
+#define HOST " HTTP/1.1\r\nHost: x\r\n"
+#define GET(path) "GET " path HOST
+#define END "\r\n"
+
+static struct restd_options options;
+static struct restd_server *server;
+static struct restd_router *router;
+static struct restd_error error;
+static struct restd_plugin plugin;
+static struct client client;
+static struct client *const c = &client;
+static struct reply reply;
+static char socket_path[64];
+static int port;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char lines[32][1024];
+static unsigned lines_n;
+
+static void keep_line(const char *line, size_t len, void *data)
+{
+    (void)data;
+    pthread_mutex_lock(&lock);
+    if (lines_n < 32 && strlen(line) == len) {
+        (void)snprintf(lines[lines_n], sizeof(lines[0]), "%s", line);
+    }
+    lines_n++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void keep_log(enum restd_log_level level, int64_t time_unix_ms,
+                     const char *line, void *data)
+{
+    (void)time_unix_ms;
+    if (level == RESTD_LOG_INFO) {
+        keep_line(line, strlen(line), data);
+    }
+}
+
+static unsigned lines_seen(void)
+{
+    pthread_mutex_lock(&lock);
+    unsigned n = lines_n;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+/* Says what plugins have told of the request. */
+static int show(struct restd_request *request, struct restd_response *response,
+                void *data)
+{
+    struct restd_slice id = restd_request_id(request);
+    struct restd_slice field = restd_request_header(request, data);
+
+    return restd_response_printf(response, "%.*s|%.*s", (int)id.len,
+                                 id.data ? id.data : "", (int)field.len,
+                                 field.data ? field.data : "");
+}
+
+static void flood(struct restd_stream *stream, void *data)
+{
+    (void)data;
+    while (restd_stream_write(stream, fill, 65536) > 0) {
+    }
+}
+
+static int endless(struct restd_request *request,
+                   struct restd_response *response, void *data)
+{
+    static const struct restd_stream_ops ops = {.size = sizeof(ops),
+                                                .ready = flood};
+    (void)request;
+    (void)data;
+    return restd_response_stream(response, &ops, NULL, NULL);
+}
+
+static int replace(struct restd_request *request,
+                   struct restd_response *response, void *data)
+{
+    (void)request;
+    (void)data;
+    return restd_response_set_header(response, "X-Frame-Options", "SAMEORIGIN");
+}
+
+static void must(int rc)
+{
+    ck_assert_msg(rc >= 0, "%s: %s", restd_error_name(rc), error.message);
+}
+
+static void add(const char *method, const char *path, restd_handler_fn *handler,
+                char *data)
+{
+    must(restd_router_add(router, method, path, handler, data, &error));
+}
+
+static void use(int rc)
+{
+    must(rc);
+    must(restd_router_use(router, &plugin, &error));
+}
+
+static void set_up(void)
+{
+    static char name[] = "X-Request-Id";
+
+    server_options(&options);
+    options.log = keep_log;
+    options.log_level = RESTD_LOG_INFO;
+    options.header_timeout_ms = 1000;
+    lines_n = 0;
+    c->fd = -1;
+    (void)snprintf(socket_path, sizeof(socket_path), "test-plugins-%d.sock",
+                   (int)getpid());
+    must(restd_server_new(&options, &server, &error));
+    must(server_routes(server, &error));
+    router = restd_server_router(server);
+    add("GET", "/show", show, name);
+    add("POST", "/show", show, name);
+    add("GET", "/endless", endless, NULL);
+    add("GET", "/replace", replace, NULL);
+}
+
+static void start(void)
+{
+    char address[80];
+
+    must(restd_server_listen(server, "127.0.0.1:0", &error));
+    (void)snprintf(address, sizeof(address), "unix:%s", socket_path);
+    must(restd_server_listen(server, address, &error));
+    must(restd_server_start(server, &error));
+    port = restd_server_port(server, 0);
+    ck_assert_int_eq(client_connect(c, port, 0), 0);
+}
+
+static void tear_down(void)
+{
+    client_reply_free(&reply);
+    client_close(c);
+    restd_server_free(server);
+    (void)unlink(socket_path);
+}
+
+static void ask(const char *text, int status)
+{
+    client_reply_free(&reply);
+    int got = client_ask(c, text, &reply);
+    ck_assert_msg(got == status, "%s: %d, not %d", text, got, status);
+}
+
+/* On a connection of its own, which the reply ends. */
+static void ask_once(const char *text, int status)
+{
+    client_close(c);
+    ck_assert_int_eq(client_connect(c, port, 0), 0);
+    ask(text, status);
+}
+
+/* How many fields of the reply are this line. */
+static unsigned count(const char *line)
+{
+    const char *p = reply.head;
+    size_t len = strlen(line);
+    unsigned n = 0;
+
+    while ((p = strstr(p, "\r\n")) != NULL) {
+        p += 2;
+        size_t end = strcspn(p, "\r");
+        /* A line that ends with a colon is a name. */
+        n += strncmp(p, line, len) == 0 && (end == len || line[len - 1] == ':');
+    }
+    return n;
+}
+
+static void has(const char *line)
+{
+    ck_assert_msg(count(line) == 1, "%s: %s", line, reply.head);
+}
+
+static void lacks(const char *name)
+{
+    ck_assert_msg(count(name) == 0, "%s: %s", name, reply.head);
+}
+
+static void value_of(const char *name, char *value, size_t size)
+{
+    const char *at = strstr(reply.head, name);
+
+    ck_assert_msg(at != NULL, "%s: %s", name, reply.head);
+    at += strlen(name) + 2;
+    (void)snprintf(value, size, "%.*s", (int)strcspn(at, "\r"), at);
+}
+
+static int is_hex32(const char *s)
+{
+    return strlen(s) == 32 && strspn(s, "0123456789abcdef") == 32;
+}
+
+/* --- access log ------------------------------------------------------------ */
+
+static void use_access_log(int combined, int rest)
+{
+    struct restd_access_log_options o;
+
+    restd_access_log_options_init(&o);
+    o.write = keep_line;
+    o.combined = (uint8_t)combined;
+    o.request_id = (uint8_t)rest;
+    o.duration = (uint8_t)rest;
+    use(restd_access_log(&o, &plugin, &error));
+}
+
+/* Line number `n`, behind the time, once it is there; the time is right. */
+static const char *line_at(unsigned n)
+{
+    static const char head[] = "127.0.0.1 - - [";
+    struct tm tm;
+    EVENTUALLY(lines_seen() > n);
+
+    ck_assert_msg(strncmp(lines[n], head, sizeof(head) - 1) == 0, "%s",
+                  lines[n]);
+    memset(&tm, 0, sizeof(tm));
+    const char *end =
+        strptime(lines[n] + sizeof(head) - 1, "%d/%b/%Y:%H:%M:%S ", &tm);
+    ck_assert_msg(end && strncmp(end, "+0545] ", 7) == 0, "%s", lines[n]);
+    time_t at = timegm(&tm) - (5 * 60 + 45) * 60;
+    ck_assert_int_le(labs((long)(time(NULL) - at)), 60);
+    return end + 7;
+}
+
+START_TEST(access_log_common)
+{
+    static const struct {
+        const char *text;
+        int status;
+        const char *line;
+    } requests[] = {
+        {GET("/hello?q=1") END, 200, "\"GET /hello?q=1 HTTP/1.1\" 200 5"},
+        {"HEAD /hello" HOST END, 200, "\"HEAD /hello HTTP/1.1\" 200 -"},
+        {"POST /echo" HOST "Content-Length: 3\r\n\r\nabc", 200,
+         "\"POST /echo HTTP/1.1\" 200 3"},
+        {"POST /echo" HOST "Transfer-Encoding: chunked\r\n\r\n"
+         "3\r\nabc\r\n0\r\n\r\n",
+         200, "\"POST /echo HTTP/1.1\" 200 3"},
+        {GET("/none") END, 404, "\"GET /none HTTP/1.1\" 404 "},
+        {GET("/a%22%0a\"\\b") END, 404,
+         "\"GET /a%22%0a\\x22\\x5cb HTTP/1.1\" 404 "},
+        {"DELETE /hello" HOST END, 405, "\"DELETE /hello HTTP/1.1\" 405 "},
+        {"OPTIONS /hello" HOST END, 204, "\"OPTIONS /hello HTTP/1.1\" 204 -"},
+        {"BREW /pot" HOST END, 501, "\"BREW /pot HTTP/1.1\" 501 "},
+        {GET("/fail/3") END, 503, "\"GET /fail/3 HTTP/1.1\" 503 "},
+        {"GET /hello HTTP/1.0\r\n\r\n", 200, "\"GET /hello HTTP/1.0\" 200 5"},
+        {"POST /echo" HOST "Content-Length: 9999999\r\n\r\n", 413,
+         "\"POST /echo HTTP/1.1\" 413 "},
+        {"no request\r\n\r\n", 400, "\"-\" 400 "},
+        {GET("/hello") "A : b\r\n\r\n", 400, "\"-\" 400 "},
+        {GET("/hello"), 408, "\"-\" 408 "},
+    };
+    const unsigned n = sizeof(requests) / sizeof(requests[0]);
+
+    use_access_log(0, 0);
+    start();
+    for (unsigned i = 0; i < n; i++) {
+        ask_once(requests[i].text, requests[i].status);
+        const char *line = line_at(i);
+        const char *want = requests[i].line;
+        size_t len = strlen(want);
+        ck_assert_msg(strncmp(line, want, len) == 0, "%s: %s", want, line);
+        /* The rest is the length of the problem. */
+        if (want[len - 1] == ' ') {
+            ck_assert_uint_eq(strtoul(line + len, NULL, 10), reply.body_len);
+            len += strspn(line + len, "0123456789");
+        }
+        ck_assert_str_eq(line + len, "");
+    }
+    ck_assert_uint_eq(lines_seen(), n);
+}
+END_TEST
+
+START_TEST(access_log_header_too_large)
+{
+    char text[20000] = GET("/hello") "A: ";
+
+    size_t len = strlen(text);
+    memset(text + len, 'a', sizeof(text) - len - 5);
+    (void)snprintf(text + sizeof(text) - 5, 5, END END);
+    use_access_log(0, 0);
+    start();
+    ask(text, 431);
+    ck_assert_ptr_eq(strstr(line_at(0), "\"-\" 431 "), line_at(0));
+}
+END_TEST
+
+START_TEST(access_log_combined)
+{
+    regex_t pattern;
+
+    use(restd_request_id_plugin(NULL, &plugin, &error));
+    use_access_log(1, 1);
+    start();
+    ask(GET("/hello") "Referer: http://r/\"x\r\nX-Request-Id: me-1\r\n"
+                      "User-Agent: a\tb\\ \xc3\xa9\r\n" END,
+        200);
+    ck_assert_int_eq(
+        regcomp(&pattern,
+                "^\"GET /hello HTTP/1\\.1\" 200 5 \"http://r/\\\\x22x\" "
+                "\"a\\\\x09b\\\\x5c \\\\xc3\\\\xa9\" me-1 [0-9]+$",
+                REG_EXTENDED | REG_NOSUB),
+        0);
+    ck_assert_msg(regexec(&pattern, line_at(0), 0, NULL, 0) == 0, "%s",
+                  lines[0]);
+    regfree(&pattern);
+    /* No `before` has seen it, so it has no id. */
+    ask("x\r\n\r\n", 400);
+    ck_assert_msg(strstr(line_at(1), " \"-\" \"-\" - ") != NULL, "%s",
+                  lines[1]);
+}
+END_TEST
+
+START_TEST(access_log_of_a_client_that_leaves)
+{
+    use(restd_request_id_plugin(NULL, &plugin, &error));
+    use_access_log(0, 1);
+    start();
+    ck_assert_int_eq(
+        client_say(c, GET("/endless") "X-Request-Id: gone\r\n" END), 0);
+    ck_assert_int_eq(client_receive(c, &reply, 1), 200);
+    ck_assert_uint_eq(lines_seen(), 0);
+    client_reset(c);
+    const char *line = line_at(0);
+    ck_assert_msg(strncmp(line, "\"GET /endless HTTP/1.1\" 200 ", 28) == 0,
+                  "%s", line);
+    ck_assert_uint_ge(strtoul(line + 28, NULL, 10), 65536);
+    ck_assert_msg(strstr(line, " gone ") != NULL, "%s", line);
+}
+END_TEST
+
+START_TEST(access_log_to_the_servers_log)
+{
+    use(restd_access_log(NULL, &plugin, &error));
+    start();
+    ask(GET("/hello") "User-Agent: \xff\r\n" END, 200);
+    EVENTUALLY(lines_seen() > 0);
+    unsigned n = lines_seen();
+    pthread_mutex_lock(&lock);
+    int found = 0;
+    for (unsigned i = 0; i < n && i < 32; i++) {
+        found |= strstr(lines[i], "\"GET /hello HTTP/1.1\" 200 5 \"-\" "
+                                  "\"\\xff\"") != NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    ck_assert_msg(found, "%s", lines[0]);
+}
+END_TEST
+
+START_TEST(access_log_of_pipelined_requests_in_order)
+{
+    use_access_log(0, 0);
+    start();
+    ck_assert_int_eq(client_say(c, GET("/hello?1") END GET("/none?2")
+                                       END GET("/hello?3") END),
+                     0);
+    for (unsigned i = 0; i < 3; i++) {
+        client_reply_free(&reply);
+        ck_assert_int_eq(client_receive(c, &reply, 0), i == 1 ? 404 : 200);
+        char mark[] = {'?', (char)('1' + i), ' ', '\0'};
+        ck_assert_msg(strstr(line_at(i), mark) != NULL, "%s", lines[i]);
+    }
+}
+END_TEST
+
+/* --- request id ------------------------------------------------------------ */
+
+#define TRACEPARENT                                                            \
+    "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+START_TEST(request_id_is_kept_or_made)
+{
+    char first[64];
+    char second[64];
+
+    use(restd_request_id_plugin(NULL, &plugin, &error));
+    start();
+    ask(GET("/show") "x-request-ID: mine.1\r\n" END, 200);
+    has("X-Request-Id: mine.1");
+    ck_assert_str_eq(reply.body, "mine.1|mine.1");
+
+    ask(GET("/show") "X-Request-Id: not mine\r\n" END, 200);
+    value_of("X-Request-Id", first, sizeof(first));
+    ck_assert_msg(is_hex32(first), "%s", first);
+    ck_assert_uint_eq(strncmp(reply.body, first, 32), 0);
+    ck_assert_str_eq(reply.body + 33, first); /* in front of the received one */
+
+    ask(GET("/none") END, 404);
+    value_of("X-Request-Id", second, sizeof(second));
+    ck_assert_msg(is_hex32(second), "%s", second);
+    ck_assert_str_ne(first, second);
+    ask(GET("/fail/4") "X-Request-Id: a\r\n" END, 500);
+    has("X-Request-Id: a");
+    lacks("traceparent:");
+}
+END_TEST
+
+START_TEST(request_id_of_a_content_in_two_pieces)
+{
+    use(restd_request_id_plugin(NULL, &plugin, &error));
+    start();
+    ck_assert_int_eq(client_say(c, "POST /show" HOST "X-Request-Id: two\r\n"
+                                   "Content-Length: 2\r\n\r\na"),
+                     0);
+    EVENTUALLY(server_counters(server).requests_active == 1);
+    /* Another request of the same loop comes in between. */
+    ck_assert_int_eq(client_get(port, "/show", NULL, 0), 200);
+    ask("b", 200);
+    has("X-Request-Id: two");
+    ck_assert_str_eq(reply.body, "two|two");
+}
+END_TEST
+
+START_TEST(request_id_options)
+{
+    struct restd_request_id_options o;
+    char id[64];
+
+    restd_request_id_options_init(&o);
+    o.header = "X-Correlation-Id";
+    o.accept = 0;
+    o.traceparent = 0;
+    use(restd_request_id_plugin(&o, &plugin, &error));
+    start();
+    ask(GET("/show") "X-Correlation-Id: a\r\nX-Request-Id: b\r\n" TRACEPARENT
+                     "\r\n" END,
+        200);
+    value_of("X-Correlation-Id", id, sizeof(id));
+    ck_assert_msg(is_hex32(id), "%s", id);
+    lacks("X-Request-Id:");
+    lacks("traceparent:");
+    ck_assert_uint_eq(strncmp(reply.body, id, 32), 0);
+    ck_assert_str_eq(reply.body + 32, "|b");
+}
+END_TEST
+
+START_TEST(request_id_of_the_outer_router_counts)
+{
+    struct restd_request_id_options o;
+    struct restd_router *child = NULL;
+    static char name[] = "X-Inner";
+
+    restd_request_id_options_init(&o);
+    o.header = "X-Inner";
+    must(restd_router_new(RESTD_ROUTER_EXACT, &child));
+    int route = restd_router_add(child, "GET", "/a", show, name, &error);
+    must(route);
+    must(restd_request_id_plugin(&o, &plugin, &error));
+    must(restd_router_use(child, &plugin, &error));
+    must(restd_request_id_plugin(&o, &plugin, &error));
+    must(restd_router_use_on(child, route, &plugin, &error));
+    if (_i) {
+        use(restd_request_id_plugin(NULL, &plugin, &error));
+    }
+    must(restd_router_mount(router, "/in", child, &error));
+    start();
+    ask(GET("/in/a") "X-Inner: in\r\nX-Request-Id: out\r\n" END, 200);
+    ck_assert_str_eq(reply.body, _i ? "out|in" : "in|in");
+    ck_assert_uint_eq(count("X-Request-Id: out"), (unsigned)_i);
+    ck_assert_uint_eq(count("X-Inner: in"), !_i);
+    ask(GET("/show") "X-Request-Id: out\r\n" END, 200);
+    ck_assert_str_eq(reply.body, _i ? "out|out" : "|out");
+}
+END_TEST
+
+START_TEST(traceparent_is_passed_if_it_is_one)
+{
+    use(restd_request_id_plugin(NULL, &plugin, &error));
+    start();
+    ask(GET("/hello") TRACEPARENT "\r\n" END, 200);
+    has(TRACEPARENT);
+    ask(GET("/none") TRACEPARENT "\r\n" END, 404);
+    has(TRACEPARENT);
+    ask(GET("/hello") TRACEPARENT "x\r\n" END, 200);
+    lacks("traceparent:");
+    ask(GET("/hello") TRACEPARENT "\r\n" TRACEPARENT "\r\n" END, 200);
+    lacks("traceparent:");
+}
+END_TEST
+
+/* --- CORS ------------------------------------------------------------------ */
+
+#define A "Origin: https://a.example\r\n"
+#define OTHER "Origin: https://a.example.evil\r\n"
+#define PREFLIGHT(path) "OPTIONS " path HOST "Access-Control-Request-Method: "
+
+static int refuse(struct restd_request *request,
+                  struct restd_response *response, void *data)
+{
+    (void)request;
+    (void)data;
+    must(restd_response_problem(response, 401, NULL));
+    return RESTD_ANSWERED;
+}
+
+static void use_cors(const char *origins, int credentials)
+{
+    struct restd_cors_options o;
+
+    restd_cors_options_init(&o);
+    o.origins = origins;
+    o.headers = "Content-Type, X-One";
+    o.exposed = "X-Two";
+    o.credentials = (uint8_t)credentials;
+    use(restd_cors(&o, &plugin, &error));
+}
+
+START_TEST(cors_of_actual_requests)
+{
+    static const struct {
+        const char *text;
+        int status;
+    } requests[] = {
+        {GET("/hello"), 200},         {GET("/none"), 404},
+        {GET("/fail/4"), 500},        {"DELETE /hello" HOST, 405},
+        {"OPTIONS /hello" HOST, 204},
+    };
+    char text[256];
+
+    use_cors("http://b.example:1, https://a.example", 1);
+    start();
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        (void)snprintf(text, sizeof(text), "%s" A END, requests[i].text);
+        ask(text, requests[i].status);
+        has("Access-Control-Allow-Origin: https://a.example");
+        has("Access-Control-Allow-Credentials: true");
+        has("Access-Control-Expose-Headers: X-Two");
+        has("Vary: Origin");
+        lacks("Access-Control-Allow-Methods:");
+        (void)snprintf(text, sizeof(text), "%s" OTHER END, requests[i].text);
+        ask(text, requests[i].status);
+        has("Vary: Origin");
+        lacks("Access-Control-Allow-Origin:");
+        lacks("Access-Control-Allow-Credentials:");
+        (void)snprintf(text, sizeof(text), "%s" END, requests[i].text);
+        ask(text, requests[i].status);
+        has("Vary: Origin");
+        lacks("Access-Control-Allow-Origin:");
+    }
+}
+END_TEST
+
+START_TEST(cors_preflights)
+{
+    static const char *const paths[] = {PREFLIGHT("/hello") "PUT\r\n",
+                                        PREFLIGHT("/none") "PUT\r\n"};
+    char text[256];
+
+    use_cors("https://a.example", 0);
+    /* An authentication that refuses all does not see them. */
+    memset(&plugin, 0, sizeof(plugin));
+    plugin.size = sizeof(plugin);
+    plugin.before = refuse;
+    use(0);
+    start();
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(text, sizeof(text), "%s" A END, paths[i]);
+        ask(text, 204);
+        has("Access-Control-Allow-Origin: https://a.example");
+        has("Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, "
+            "DELETE");
+        has("Access-Control-Allow-Headers: Content-Type, X-One");
+        has("Access-Control-Max-Age: 600");
+        has("Vary: Origin");
+        lacks("Access-Control-Allow-Credentials:");
+        lacks("Access-Control-Expose-Headers:");
+        lacks("Content-Length:");
+        (void)snprintf(text, sizeof(text), "%s" OTHER END, paths[i]);
+        ask(text, 204);
+        has("Vary: Origin");
+        lacks("Access-Control-Allow-Origin:");
+        lacks("Access-Control-Allow-Methods:");
+    }
+    /* These are none. */
+    ask(PREFLIGHT("/hello") "PUT\r\n" END, 401);
+    ask("OPTIONS /hello" HOST A END, 401);
+    has("Access-Control-Allow-Origin: https://a.example");
+    ask(GET("/hello") "Access-Control-Request-Method: PUT\r\n" A END, 401);
+}
+END_TEST
+
+START_TEST(cors_of_any_origin)
+{
+    use_cors("*", 0);
+    start();
+    ask(GET("/hello") OTHER END, 200);
+    has("Access-Control-Allow-Origin: *");
+    has("Access-Control-Expose-Headers: X-Two");
+    lacks("Vary:");
+    ask(GET("/none") END, 404);
+    has("Access-Control-Allow-Origin: *");
+    lacks("Vary:");
+    ask(PREFLIGHT("/hello") "PUT\r\n" OTHER END, 204);
+    has("Access-Control-Allow-Origin: *");
+    has("Access-Control-Max-Age: 600");
+    lacks("Vary:");
+}
+END_TEST
+
+START_TEST(cors_of_a_mounted_router)
+{
+    struct restd_router *outer = router;
+    static char name[] = "none";
+
+    must(restd_router_new(RESTD_ROUTER_EXACT, &router));
+    add("GET", "/a", show, name);
+    use_cors("https://a.example", 0);
+    must(restd_router_mount(outer, "/api", router, &error));
+    start();
+    ask(GET("/api/a") A END, 200);
+    has("Access-Control-Allow-Origin: https://a.example");
+    ask(GET("/api/none") A END, 404);
+    has("Access-Control-Allow-Origin: https://a.example");
+    ask(PREFLIGHT("/api/a") "GET\r\n" A END, 204);
+    has("Access-Control-Allow-Headers: Content-Type, X-One");
+    ask(PREFLIGHT("/hello") "GET\r\n" A END, 204);
+    has("Allow: GET, HEAD, OPTIONS");
+    lacks("Access-Control-Allow-Origin:");
+}
+END_TEST
+
+/* --- rate limit ------------------------------------------------------------ */
+
+static void make_rate_limit(uint32_t period_ms, uint32_t burst)
+{
+    struct restd_rate_limit_options o;
+
+    restd_rate_limit_options_init(&o);
+    o.rate = 1;
+    o.period_ms = period_ms;
+    o.burst = burst;
+    must(restd_rate_limit(&o, &plugin, &error));
+}
+
+/* Connects from another address of this host. */
+static void connect_from(const char *address)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET};
+
+    client_close(c);
+    c->start = c->len = 0;
+    c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_ge(c->fd, 0);
+    ck_assert_int_eq(inet_pton(AF_INET, address, &sa.sin_addr), 1);
+    ck_assert_int_eq(bind(c->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    sa.sin_port = htons((uint16_t)port);
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ck_assert_int_eq(connect(c->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+}
+
+START_TEST(rate_limit_by_address)
+{
+    char seconds[24];
+
+    make_rate_limit(3600000, 3);
+    use(0);
+    start();
+    for (int i = 0; i < 3; i++) {
+        ask_once(GET("/hello") END, 200);
+    }
+    ask_once(GET("/hello") END, 429);
+    has("Content-Type: application/problem+json");
+    ck_assert_ptr_nonnull(strstr(reply.body, "\"status\":429"));
+    value_of("Retry-After", seconds, sizeof(seconds));
+    unsigned long wait = strtoul(seconds, NULL, 10);
+    ck_assert_uint_gt(wait, 3400);
+    ck_assert_uint_le(wait, 3600);
+    ck_assert_int_eq(reply.close, 0);
+    ask(GET("/none") END, 429);
+
+    connect_from("127.0.0.2");
+    for (int i = 0; i < 3; i++) {
+        ask(GET("/hello") END, 200);
+    }
+    ask(GET("/hello") END, 429);
+    /* A content that is still to come is not waited for. */
+    ask("POST /echo" HOST "Content-Length: 5\r\n\r\n", 429);
+    ck_assert_int_eq(reply.close, 1);
+
+    client_close(c);
+    ck_assert_int_eq(client_connect_unix(c, socket_path), 0);
+    for (int i = 0; i < 10; i++) {
+        ask(GET("/hello") END, 200);
+    }
+}
+END_TEST
+
+START_TEST(rate_limit_asks_for_a_second_at_least)
+{
+    make_rate_limit(200, 1);
+    use(0);
+    start();
+    ck_assert_int_eq(client_say(c, GET("/hello") END GET("/hello") END), 0);
+    ck_assert_int_eq(client_receive(c, &reply, 0), 200);
+    client_reply_free(&reply);
+    ck_assert_int_eq(client_receive(c, &reply, 0), 429);
+    has("Retry-After: 1");
+    /* It passes. */
+    EVENTUALLY(client_get(port, "/hello", NULL, 0) == 200);
+}
+END_TEST
+
+START_TEST(rate_limit_of_one_route)
+{
+    make_rate_limit(3600000, 1);
+    int route = restd_router_add(router, "GET", "/dear", replace, NULL, &error);
+    must(route);
+    must(restd_router_use_on(router, route, &plugin, &error));
+    start();
+    ask(GET("/dear") END, 200);
+    ask(GET("/dear") END, 429);
+    for (int i = 0; i < 5; i++) {
+        ask(GET("/hello") END, 200);
+    }
+}
+END_TEST
+
+#define THREADS 8
+static _Atomic unsigned served;
+
+static void *asker(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 50; i++) {
+        struct client *own = calloc(1, sizeof(*own));
+        struct reply got;
+        ck_assert_ptr_nonnull(own);
+        ck_assert_int_eq(client_connect(own, port, 0), 0);
+        served += client_ask(own, GET("/hello") END, &got) == 200;
+        client_reply_free(&got);
+        client_close(own);
+        free(own);
+    }
+    return NULL;
+}
+
+/* The limit is one for all loops. */
+START_TEST(rate_limit_over_all_loops)
+{
+    pthread_t threads[THREADS];
+
+    restd_server_free(server);
+    options.workers = 4;
+    must(restd_server_new(&options, &server, &error));
+    must(server_routes(server, &error));
+    router = restd_server_router(server);
+    make_rate_limit(3600000, 100);
+    use(0);
+    start();
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, asker, NULL), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    }
+    ck_assert_uint_ge(served, 100);
+    ck_assert_uint_le(served, 100 + 4); /* see rate_table.c */
+}
+END_TEST
+
+/* --- default headers ------------------------------------------------------- */
+
+START_TEST(default_headers_in_every_reply)
+{
+    struct restd_fields *fields = NULL;
+
+    must(restd_fields_new(&fields));
+    must(restd_fields_add(fields, "X-Frame-Options", "DENY"));
+    must(restd_fields_add(fields, "X-Content-Type-Options", "nosniff"));
+    must(restd_default_headers(fields, &plugin, &error));
+    restd_fields_free(fields);
+    use(0);
+    start();
+    ask(GET("/hello") END, 200);
+    has("X-Frame-Options: DENY");
+    has("X-Content-Type-Options: nosniff");
+    ask(GET("/replace") END, 200);
+    has("X-Frame-Options: SAMEORIGIN");
+    ck_assert_uint_eq(count("X-Frame-Options:"), 1);
+    has("X-Content-Type-Options: nosniff");
+    ask(GET("/none") END, 404);
+    has("X-Frame-Options: DENY");
+    ask(GET("/fail/4") END, 500);
+    has("X-Frame-Options: DENY");
+    ask("POST /echo" HOST "Transfer-Encoding: chunked\r\n\r\n"
+        "1\r\na\r\n0\r\n\r\n",
+        200);
+    has("X-Frame-Options: DENY");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("plugins");
+    TCase *tcase = tcase_create("plugins");
+
+    /* A zone that is nobody's default, before any thread is there. */
+    if (setenv("TZ", "<+0545>-5:45", 1) != 0) {
+        return EXIT_FAILURE;
+    }
+    tzset();
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, access_log_common);
+    tcase_add_test(tcase, access_log_header_too_large);
+    tcase_add_test(tcase, access_log_combined);
+    tcase_add_test(tcase, access_log_of_a_client_that_leaves);
+    tcase_add_test(tcase, access_log_to_the_servers_log);
+    tcase_add_test(tcase, access_log_of_pipelined_requests_in_order);
+    tcase_add_test(tcase, request_id_is_kept_or_made);
+    tcase_add_test(tcase, request_id_of_a_content_in_two_pieces);
+    tcase_add_test(tcase, request_id_options);
+    tcase_add_loop_test(tcase, request_id_of_the_outer_router_counts, 0, 2);
+    tcase_add_test(tcase, traceparent_is_passed_if_it_is_one);
+    tcase_add_test(tcase, cors_of_actual_requests);
+    tcase_add_test(tcase, cors_preflights);
+    tcase_add_test(tcase, cors_of_any_origin);
+    tcase_add_test(tcase, cors_of_a_mounted_router);
+    tcase_add_test(tcase, rate_limit_by_address);
+    tcase_add_test(tcase, rate_limit_asks_for_a_second_at_least);
+    tcase_add_test(tcase, rate_limit_of_one_route);
+    tcase_add_test(tcase, rate_limit_over_all_loops);
+    tcase_add_test(tcase, default_headers_in_every_reply);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
