@@ -13,8 +13,8 @@
 
 #define ENTRY_HEAD 4u
 
-static int append(struct rd_overlay *o, struct restd_slice name,
-                  struct restd_slice value)
+int rd_overlay_put(struct rd_overlay *o, struct restd_slice name,
+                   struct restd_slice value)
 {
     if (name.len + value.len + ENTRY_HEAD > RD_OVERLAY_MAX - o->len) {
         return RESTD_ELIMIT;
@@ -34,7 +34,7 @@ int rd_overlay_add(struct rd_overlay *o, struct restd_slice name,
     if (!rd_field_is_token(name) || !value.data || !rd_field_is_value(value)) {
         return RESTD_EINVAL;
     }
-    return append(o, name, value);
+    return rd_overlay_put(o, name, value);
 }
 
 int rd_overlay_set_path(struct rd_overlay *o, struct restd_slice path)
@@ -48,7 +48,7 @@ int rd_overlay_set_path(struct rd_overlay *o, struct restd_slice path)
             return RESTD_EINVAL;
         }
     }
-    int rc = append(o, rd_slice("", 0), path);
+    int rc = rd_overlay_put(o, rd_slice("", 0), path);
     if (rc == 0) {
         o->path_len = (uint16_t)path.len;
         o->path_off = (uint16_t)(o->len - path.len);

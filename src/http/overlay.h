@@ -9,6 +9,9 @@
 /* Adds a field. RESTD_EINVAL if it is none, RESTD_ELIMIT. */
 int rd_overlay_add(struct rd_overlay *overlay, struct restd_slice name,
                    struct restd_slice value);
+/* The same without a check, for what has had one. */
+int rd_overlay_put(struct rd_overlay *overlay, struct restd_slice name,
+                   struct restd_slice value);
 /* RESTD_EINVAL for what is no path, RESTD_ELIMIT. */
 int rd_overlay_set_path(struct rd_overlay *overlay, struct restd_slice path);
 /* The field at *at, which moves on; 0 at the end. */

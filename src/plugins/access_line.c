@@ -31,19 +31,18 @@ RD_STATIC_ASSERT(PEER_MAX + RD_ACCESS_TIME_LEN + 2 * CUT + STATUS_TAIL +
 
 #define EACH(octet) (UINT64_C(0x0101010101010101) * (octet))
 
-/* Not 0 if one of 8 octets must be escaped. In each term the top bit of a lane
- * says that its octet is below 0x20, or equals what was xored; borrows make
- * more lanes say so, but never a first one. */
+/* Not 0 if one of 8 octets must be escaped. The first term is for octets from
+ * 0x7f on; without those the second keeps the top bit of each lane unless its
+ * octet is below 0x20 or one of the two, and no lane borrows. */
 static uint64_t has_special(uint64_t octets)
 {
-    uint64_t quote = octets ^ EACH('"');
-    uint64_t slash = octets ^ EACH('\\');
-    uint64_t del = octets ^ EACH(0x7f);
-    uint64_t low = (octets - EACH(0x20)) & ~octets;
-    uint64_t same = ((quote - EACH(1)) & ~quote) |
-                    ((slash - EACH(1)) & ~slash) | ((del - EACH(1)) & ~del);
+    const uint64_t top = EACH(0x80u);
+    uint64_t high = octets | (octets + EACH(1));
+    uint64_t none = ((octets | top) - EACH(0x20)) &
+                    (((octets ^ EACH('"')) | top) - EACH(1)) &
+                    (((octets ^ EACH('\\')) | top) - EACH(1));
 
-    return (octets | low | same) & EACH(0x80);
+    return (high | ~none) & top;
 }
 
 static int is_special(unsigned char c)
@@ -61,12 +60,18 @@ static char *put_text(char *p, const char *end, struct restd_slice s)
     uint64_t octets;
 
     while (from < stop) {
-        if (stop - from >= 8 && end - p >= 8) {
-            memcpy(&octets, from, 8);
+        if (end - p >= 8) {
+            size_t n = stop - from < 8 ? (size_t)(stop - from) : 8;
+            octets = EACH(' ');
+            if (n == 8) {
+                memcpy(&octets, from, 8);
+            } else {
+                memcpy(&octets, from, n);
+            }
             if (!has_special(octets)) {
                 memcpy(p, &octets, 8);
-                p += 8;
-                from += 8;
+                p += n;
+                from += n;
                 continue;
             }
         }
@@ -97,7 +102,14 @@ static char *put_peer(char *p, const struct rd_addr *peer)
         return len > 0 ? p + len : PUT(p, "-");
     }
     for (unsigned i = 0; i < 4; i++) {
-        p += rd_decimal_u64(p, peer->ip[i]);
+        unsigned octet = peer->ip[i];
+        if (octet >= 100) {
+            *p++ = (char)('0' + octet / 100);
+        }
+        if (octet >= 10) {
+            *p++ = (char)('0' + octet / 10 % 10);
+        }
+        *p++ = (char)('0' + octet % 10);
         *p++ = '.';
     }
     return p - 1;

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/field.h"
+#include "http/chars.h"
 #include "http/h1.h"
 #include "http/overlay.h"
 #include "plugins/make.h"
@@ -23,6 +23,7 @@
 
 #define MADE_LEN 32u
 #define NAME_MAX_LEN 64u
+#define EACH(octet) (UINT64_C(0x0101010101010101) * (octet))
 
 struct request_id {
     int accept, traceparent;
@@ -41,10 +42,12 @@ void restd_request_id_options_init_size(
     options->size = size;
 }
 
+/* Of the tokens' octets that a reg-name may have, those below '-' are the
+ * sub-delims. */
 static int is_unreserved(char c)
 {
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           c == '-' || c == '.' || c == '_' || c == '~';
+    return c >= '-' && rd_chars_is(c, RD_CHARS_TOKEN) &&
+           rd_chars_is(c, RD_CHARS_REGNAME);
 }
 
 int rd_request_id_is_valid(struct restd_slice id)
@@ -85,22 +88,31 @@ int rd_request_id_is_traceparent(struct restd_slice value)
            is_hex(p + 36, 16, &parent) && parent && is_hex(p + 53, 2, &flags);
 }
 
+/* Eight hexadecimal digits, one to a lane; their order does not matter. */
+static uint64_t hex_of(uint64_t half)
+{
+    uint64_t x = half & 0xffffffffu;
+
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t letters = ((x + EACH(6)) >> 4) & EACH(1);
+    return x + EACH('0') + letters * ('a' - '0' - 10);
+}
+
 static void id_make(char out[MADE_LEN])
 {
     static _Thread_local uint64_t count[2];
     static _Thread_local int is_seeded;
-    static const char hex[] = "0123456789abcdef";
 
     if (__builtin_expect(!is_seeded, 0)) {
         rd_random_seed(count, 2);
         is_seeded = 1;
     }
-    for (unsigned i = 0; i < MADE_LEN;) {
-        uint64_t word = rd_random_mix(count[i / 16]++);
-        for (unsigned n = 0; n < 16; n++) {
-            out[i++] = hex[word & 15];
-            word >>= 4;
-        }
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t word = rd_random_mix(count[i]++);
+        uint64_t digits[2] = {hex_of(word), hex_of(word >> 32)};
+        memcpy(out + 16 * (size_t)i, digits, sizeof(digits));
     }
 }
 
@@ -159,14 +171,9 @@ static int before(struct restd_request *request,
         id_make(made);
         id = rd_slice(made, MADE_LEN);
     }
-    int rc = put_field(response, name, id);
-    if (rc == 0) {
-        rc = rd_overlay_add(&request->overlay, name, id);
-    }
-    if (rc == 0 && plugin->traceparent) {
-        rc = pass_traceparent(request, response);
-    }
-    return rc;
+    int rc = plugin->traceparent ? pass_traceparent(request, response) : 0;
+    rc = rc ? rc : put_field(response, name, id);
+    return rc ? rc : rd_overlay_put(&request->overlay, name, id);
 }
 
 /* What the first such plugin of the list, if there is one, has set. */

@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The shipped plugins in a running server, seen from outside. */
-#include <restd/plugins.h>
-#include <restd/restd.h>
+/* Access log, request ids and default headers in a running server, seen from
+ * outside. test_plugins_policy.c has the plugins that refuse. */
+#include "plugin_server.h"
 
-#include <arpa/inet.h>
-#include <check.h>
 #include <pthread.h>
 #include <regex.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "client.h"
 #include "support/suite.h"
-
-#define HOST " HTTP/1.1\r\nHost: x\r\n"
-#define GET(path) "GET " path HOST
-#define END "\r\n"
-
-static struct restd_options options;
-static struct restd_server *server;
-static struct restd_router *router;
-static struct restd_error error;
-static struct restd_plugin plugin;
-static struct client client;
-static struct client *const c = &client;
-static struct reply reply;
-static char socket_path[64];
-static int port;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char lines[32][1024];
@@ -102,21 +81,10 @@ static int replace(struct restd_request *request,
     return restd_response_set_header(response, "X-Frame-Options", "SAMEORIGIN");
 }
 
-static void must(int rc)
-{
-    ck_assert_msg(rc >= 0, "%s: %s", restd_error_name(rc), error.message);
-}
-
 static void add(const char *method, const char *path, restd_handler_fn *handler,
                 char *data)
 {
     must(restd_router_add(router, method, path, handler, data, &error));
-}
-
-static void use(int rc)
-{
-    must(rc);
-    must(restd_router_use(router, &plugin, &error));
 }
 
 static void set_up(void)
@@ -128,86 +96,11 @@ static void set_up(void)
     options.log_level = RESTD_LOG_INFO;
     options.header_timeout_ms = 1000;
     lines_n = 0;
-    c->fd = -1;
-    (void)snprintf(socket_path, sizeof(socket_path), "test-plugins-%d.sock",
-                   (int)getpid());
-    must(restd_server_new(&options, &server, &error));
-    must(server_routes(server, &error));
-    router = restd_server_router(server);
+    make_server();
     add("GET", "/show", show, name);
     add("POST", "/show", show, name);
     add("GET", "/endless", endless, NULL);
     add("GET", "/replace", replace, NULL);
-}
-
-static void start(void)
-{
-    char address[80];
-
-    must(restd_server_listen(server, "127.0.0.1:0", &error));
-    (void)snprintf(address, sizeof(address), "unix:%s", socket_path);
-    must(restd_server_listen(server, address, &error));
-    must(restd_server_start(server, &error));
-    port = restd_server_port(server, 0);
-    ck_assert_int_eq(client_connect(c, port, 0), 0);
-}
-
-static void tear_down(void)
-{
-    client_reply_free(&reply);
-    client_close(c);
-    restd_server_free(server);
-    (void)unlink(socket_path);
-}
-
-static void ask(const char *text, int status)
-{
-    client_reply_free(&reply);
-    int got = client_ask(c, text, &reply);
-    ck_assert_msg(got == status, "%s: %d, not %d", text, got, status);
-}
-
-/* On a connection of its own, which the reply ends. */
-static void ask_once(const char *text, int status)
-{
-    client_close(c);
-    ck_assert_int_eq(client_connect(c, port, 0), 0);
-    ask(text, status);
-}
-
-/* How many fields of the reply are this line. */
-static unsigned count(const char *line)
-{
-    const char *p = reply.head;
-    size_t len = strlen(line);
-    unsigned n = 0;
-
-    while ((p = strstr(p, "\r\n")) != NULL) {
-        p += 2;
-        size_t end = strcspn(p, "\r");
-        /* A line that ends with a colon is a name. */
-        n += strncmp(p, line, len) == 0 && (end == len || line[len - 1] == ':');
-    }
-    return n;
-}
-
-static void has(const char *line)
-{
-    ck_assert_msg(count(line) == 1, "%s: %s", line, reply.head);
-}
-
-static void lacks(const char *name)
-{
-    ck_assert_msg(count(name) == 0, "%s: %s", name, reply.head);
-}
-
-static void value_of(const char *name, char *value, size_t size)
-{
-    const char *at = strstr(reply.head, name);
-
-    ck_assert_msg(at != NULL, "%s: %s", name, reply.head);
-    at += strlen(name) + 2;
-    (void)snprintf(value, size, "%.*s", (int)strcspn(at, "\r"), at);
 }
 
 static int is_hex32(const char *s)
@@ -503,286 +396,6 @@ START_TEST(traceparent_is_passed_if_it_is_one)
 }
 END_TEST
 
-/* --- CORS ------------------------------------------------------------------ */
-
-#define A "Origin: https://a.example\r\n"
-#define OTHER "Origin: https://a.example.evil\r\n"
-#define PREFLIGHT(path) "OPTIONS " path HOST "Access-Control-Request-Method: "
-
-static int refuse(struct restd_request *request,
-                  struct restd_response *response, void *data)
-{
-    (void)request;
-    (void)data;
-    must(restd_response_problem(response, 401, NULL));
-    return RESTD_ANSWERED;
-}
-
-static void use_cors(const char *origins, int credentials)
-{
-    struct restd_cors_options o;
-
-    restd_cors_options_init(&o);
-    o.origins = origins;
-    o.headers = "Content-Type, X-One";
-    o.exposed = "X-Two";
-    o.credentials = (uint8_t)credentials;
-    use(restd_cors(&o, &plugin, &error));
-}
-
-START_TEST(cors_of_actual_requests)
-{
-    static const struct {
-        const char *text;
-        int status;
-    } requests[] = {
-        {GET("/hello"), 200},         {GET("/none"), 404},
-        {GET("/fail/4"), 500},        {"DELETE /hello" HOST, 405},
-        {"OPTIONS /hello" HOST, 204},
-    };
-    char text[256];
-
-    use_cors("http://b.example:1, https://a.example", 1);
-    start();
-    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-        (void)snprintf(text, sizeof(text), "%s" A END, requests[i].text);
-        ask(text, requests[i].status);
-        has("Access-Control-Allow-Origin: https://a.example");
-        has("Access-Control-Allow-Credentials: true");
-        has("Access-Control-Expose-Headers: X-Two");
-        has("Vary: Origin");
-        lacks("Access-Control-Allow-Methods:");
-        (void)snprintf(text, sizeof(text), "%s" OTHER END, requests[i].text);
-        ask(text, requests[i].status);
-        has("Vary: Origin");
-        lacks("Access-Control-Allow-Origin:");
-        lacks("Access-Control-Allow-Credentials:");
-        (void)snprintf(text, sizeof(text), "%s" END, requests[i].text);
-        ask(text, requests[i].status);
-        has("Vary: Origin");
-        lacks("Access-Control-Allow-Origin:");
-    }
-}
-END_TEST
-
-START_TEST(cors_preflights)
-{
-    static const char *const paths[] = {PREFLIGHT("/hello") "PUT\r\n",
-                                        PREFLIGHT("/none") "PUT\r\n"};
-    char text[256];
-
-    use_cors("https://a.example", 0);
-    /* An authentication that refuses all does not see them. */
-    memset(&plugin, 0, sizeof(plugin));
-    plugin.size = sizeof(plugin);
-    plugin.before = refuse;
-    use(0);
-    start();
-    for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(text, sizeof(text), "%s" A END, paths[i]);
-        ask(text, 204);
-        has("Access-Control-Allow-Origin: https://a.example");
-        has("Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, "
-            "DELETE");
-        has("Access-Control-Allow-Headers: Content-Type, X-One");
-        has("Access-Control-Max-Age: 600");
-        has("Vary: Origin");
-        lacks("Access-Control-Allow-Credentials:");
-        lacks("Access-Control-Expose-Headers:");
-        lacks("Content-Length:");
-        (void)snprintf(text, sizeof(text), "%s" OTHER END, paths[i]);
-        ask(text, 204);
-        has("Vary: Origin");
-        lacks("Access-Control-Allow-Origin:");
-        lacks("Access-Control-Allow-Methods:");
-    }
-    /* These are none. */
-    ask(PREFLIGHT("/hello") "PUT\r\n" END, 401);
-    ask("OPTIONS /hello" HOST A END, 401);
-    has("Access-Control-Allow-Origin: https://a.example");
-    ask(GET("/hello") "Access-Control-Request-Method: PUT\r\n" A END, 401);
-}
-END_TEST
-
-START_TEST(cors_of_any_origin)
-{
-    use_cors("*", 0);
-    start();
-    ask(GET("/hello") OTHER END, 200);
-    has("Access-Control-Allow-Origin: *");
-    has("Access-Control-Expose-Headers: X-Two");
-    lacks("Vary:");
-    ask(GET("/none") END, 404);
-    has("Access-Control-Allow-Origin: *");
-    lacks("Vary:");
-    ask(PREFLIGHT("/hello") "PUT\r\n" OTHER END, 204);
-    has("Access-Control-Allow-Origin: *");
-    has("Access-Control-Max-Age: 600");
-    lacks("Vary:");
-}
-END_TEST
-
-START_TEST(cors_of_a_mounted_router)
-{
-    struct restd_router *outer = router;
-    static char name[] = "none";
-
-    must(restd_router_new(RESTD_ROUTER_EXACT, &router));
-    add("GET", "/a", show, name);
-    use_cors("https://a.example", 0);
-    must(restd_router_mount(outer, "/api", router, &error));
-    start();
-    ask(GET("/api/a") A END, 200);
-    has("Access-Control-Allow-Origin: https://a.example");
-    ask(GET("/api/none") A END, 404);
-    has("Access-Control-Allow-Origin: https://a.example");
-    ask(PREFLIGHT("/api/a") "GET\r\n" A END, 204);
-    has("Access-Control-Allow-Headers: Content-Type, X-One");
-    ask(PREFLIGHT("/hello") "GET\r\n" A END, 204);
-    has("Allow: GET, HEAD, OPTIONS");
-    lacks("Access-Control-Allow-Origin:");
-}
-END_TEST
-
-/* --- rate limit ------------------------------------------------------------ */
-
-static void make_rate_limit(uint32_t period_ms, uint32_t burst)
-{
-    struct restd_rate_limit_options o;
-
-    restd_rate_limit_options_init(&o);
-    o.rate = 1;
-    o.period_ms = period_ms;
-    o.burst = burst;
-    must(restd_rate_limit(&o, &plugin, &error));
-}
-
-/* Connects from another address of this host. */
-static void connect_from(const char *address)
-{
-    struct sockaddr_in sa = {.sin_family = AF_INET};
-
-    client_close(c);
-    c->start = c->len = 0;
-    c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ck_assert_int_ge(c->fd, 0);
-    ck_assert_int_eq(inet_pton(AF_INET, address, &sa.sin_addr), 1);
-    ck_assert_int_eq(bind(c->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
-    sa.sin_port = htons((uint16_t)port);
-    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ck_assert_int_eq(connect(c->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
-}
-
-START_TEST(rate_limit_by_address)
-{
-    char seconds[24];
-
-    make_rate_limit(3600000, 3);
-    use(0);
-    start();
-    for (int i = 0; i < 3; i++) {
-        ask_once(GET("/hello") END, 200);
-    }
-    ask_once(GET("/hello") END, 429);
-    has("Content-Type: application/problem+json");
-    ck_assert_ptr_nonnull(strstr(reply.body, "\"status\":429"));
-    value_of("Retry-After", seconds, sizeof(seconds));
-    unsigned long wait = strtoul(seconds, NULL, 10);
-    ck_assert_uint_gt(wait, 3400);
-    ck_assert_uint_le(wait, 3600);
-    ck_assert_int_eq(reply.close, 0);
-    ask(GET("/none") END, 429);
-
-    connect_from("127.0.0.2");
-    for (int i = 0; i < 3; i++) {
-        ask(GET("/hello") END, 200);
-    }
-    ask(GET("/hello") END, 429);
-    /* A content that is still to come is not waited for. */
-    ask("POST /echo" HOST "Content-Length: 5\r\n\r\n", 429);
-    ck_assert_int_eq(reply.close, 1);
-
-    client_close(c);
-    ck_assert_int_eq(client_connect_unix(c, socket_path), 0);
-    for (int i = 0; i < 10; i++) {
-        ask(GET("/hello") END, 200);
-    }
-}
-END_TEST
-
-START_TEST(rate_limit_asks_for_a_second_at_least)
-{
-    make_rate_limit(200, 1);
-    use(0);
-    start();
-    ck_assert_int_eq(client_say(c, GET("/hello") END GET("/hello") END), 0);
-    ck_assert_int_eq(client_receive(c, &reply, 0), 200);
-    client_reply_free(&reply);
-    ck_assert_int_eq(client_receive(c, &reply, 0), 429);
-    has("Retry-After: 1");
-    /* It passes. */
-    EVENTUALLY(client_get(port, "/hello", NULL, 0) == 200);
-}
-END_TEST
-
-START_TEST(rate_limit_of_one_route)
-{
-    make_rate_limit(3600000, 1);
-    int route = restd_router_add(router, "GET", "/dear", replace, NULL, &error);
-    must(route);
-    must(restd_router_use_on(router, route, &plugin, &error));
-    start();
-    ask(GET("/dear") END, 200);
-    ask(GET("/dear") END, 429);
-    for (int i = 0; i < 5; i++) {
-        ask(GET("/hello") END, 200);
-    }
-}
-END_TEST
-
-#define THREADS 8
-static _Atomic unsigned served;
-
-static void *asker(void *arg)
-{
-    (void)arg;
-    for (int i = 0; i < 50; i++) {
-        struct client *own = calloc(1, sizeof(*own));
-        struct reply got;
-        ck_assert_ptr_nonnull(own);
-        ck_assert_int_eq(client_connect(own, port, 0), 0);
-        served += client_ask(own, GET("/hello") END, &got) == 200;
-        client_reply_free(&got);
-        client_close(own);
-        free(own);
-    }
-    return NULL;
-}
-
-/* The limit is one for all loops. */
-START_TEST(rate_limit_over_all_loops)
-{
-    pthread_t threads[THREADS];
-
-    restd_server_free(server);
-    options.workers = 4;
-    must(restd_server_new(&options, &server, &error));
-    must(server_routes(server, &error));
-    router = restd_server_router(server);
-    make_rate_limit(3600000, 100);
-    use(0);
-    start();
-    for (int i = 0; i < THREADS; i++) {
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, asker, NULL), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
-    }
-    ck_assert_uint_ge(served, 100);
-    ck_assert_uint_le(served, 100 + 4); /* see rate_table.c */
-}
-END_TEST
-
 /* --- default headers ------------------------------------------------------- */
 
 START_TEST(default_headers_in_every_reply)
@@ -837,14 +450,6 @@ int main(void)
     tcase_add_test(tcase, request_id_options);
     tcase_add_loop_test(tcase, request_id_of_the_outer_router_counts, 0, 2);
     tcase_add_test(tcase, traceparent_is_passed_if_it_is_one);
-    tcase_add_test(tcase, cors_of_actual_requests);
-    tcase_add_test(tcase, cors_preflights);
-    tcase_add_test(tcase, cors_of_any_origin);
-    tcase_add_test(tcase, cors_of_a_mounted_router);
-    tcase_add_test(tcase, rate_limit_by_address);
-    tcase_add_test(tcase, rate_limit_asks_for_a_second_at_least);
-    tcase_add_test(tcase, rate_limit_of_one_route);
-    tcase_add_test(tcase, rate_limit_over_all_loops);
     tcase_add_test(tcase, default_headers_in_every_reply);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -117,7 +117,7 @@ START_TEST(octets_are_escaped_wherever_they_stand)
             n += snprintf(want + n, sizeof(want) - (size_t)n,
                           plain ? "%c" : "\\x%02x", c);
             (void)snprintf(want + n, sizeof(want) - (size_t)n, "%s\"",
-                           "abcdefghijkl" + at + 1);
+                           &"abcdefghijkl"[at + 1]);
             const char *got = strstr(format(), "\"-\" ") + 4;
             ck_assert_msg(strcmp(got, want) == 0, "%u at %zu: %s", c, at, got);
         }
