@@ -7,11 +7,13 @@
  * for each address, so that only loops which serve the same client at the same
  * time meet, and only where a router or route has this plugin. The time is the
  * turn's, no clock is read. Thread: make any, the rest [loop]. */
-#include <restd/plugins.h>
+#include "plugins/rate_limit.h"
 
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <restd/plugins.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -35,7 +37,7 @@ void restd_rate_limit_options_init_size(
 
 /* An IPv4 address is a number below 2^32, which no IPv6 network in use is:
  * ::/8 is reserved (RFC 4291 2.4). */
-static uint64_t key_of(const struct rd_addr *peer)
+uint64_t rd_rate_limit_key(const struct rd_addr *peer)
 {
     uint64_t network;
     uint32_t ip;
@@ -57,8 +59,8 @@ static int before(struct restd_request *request,
     if (conn->peer.family == RD_UNIX) {
         return 0;
     }
-    uint64_t wait_ns =
-        rd_rate_table_take(data, key_of(&conn->peer), conn->reactor->turn_ns);
+    uint64_t wait_ns = rd_rate_table_take(data, rd_rate_limit_key(&conn->peer),
+                                          conn->reactor->turn_ns);
     if (__builtin_expect(wait_ns == 0, 1)) {
         return 0;
     }

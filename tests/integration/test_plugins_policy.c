@@ -88,6 +88,27 @@ START_TEST(cors_of_actual_requests)
 }
 END_TEST
 
+START_TEST(cors_wants_the_very_origin)
+{
+    static const char *const others[] = {
+        "",      "https://a.exampl",  "https://a.examplf",
+        "null",  "https://A.example", "https://a.example:443",
+        "https", "http://a.example",  "https://a.example https://a.example"};
+    char text[256];
+
+    use_cors("https://a.example, https://a.example.net", 0);
+    start();
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        (void)snprintf(text, sizeof(text), GET("/hello") "Origin: %s\r\n" END,
+                       others[i]);
+        ask(text, 200);
+        lacks("Access-Control-Allow-Origin:");
+    }
+    ask(GET("/hello") "Origin: https://a.example.net\r\n" END, 200);
+    has("Access-Control-Allow-Origin: https://a.example.net");
+}
+END_TEST
+
 START_TEST(cors_preflights)
 {
     static const char *const paths[] = {PREFLIGHT("/hello") "PUT\r\n",
@@ -311,6 +332,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, cors_of_actual_requests);
+    tcase_add_test(tcase, cors_wants_the_very_origin);
     tcase_add_test(tcase, cors_preflights);
     tcase_add_test(tcase, cors_of_any_origin);
     tcase_add_test(tcase, cors_of_a_mounted_router);

@@ -3,12 +3,14 @@
  * the options that they refuse. */
 #include <restd/plugins.h>
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/slice.h"
 #include "plugins/cors.h"
+#include "plugins/rate_limit.h"
 #include "plugins/request_id.h"
 #include "support/suite.h"
 
@@ -128,6 +130,28 @@ START_TEST(origins)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         ck_assert_msg(!rd_cors_is_origin(rd_slice_str(bad[i])), "%s", bad[i]);
     }
+}
+END_TEST
+
+static uint64_t key_of(const char *text)
+{
+    struct sockaddr_in6 sa = {.sin6_family = AF_INET6};
+    struct rd_addr addr;
+
+    ck_assert_int_eq(inet_pton(AF_INET6, text, &sa.sin6_addr), 1);
+    rd_addr_from_sockaddr(&addr, (struct sockaddr *)&sa);
+    return rd_rate_limit_key(&addr);
+}
+
+START_TEST(addresses_that_are_one_client)
+{
+    ck_assert_uint_eq(key_of("2001:db8:1:2::1"),
+                      key_of("2001:db8:1:2:ffff:ffff:ffff:ffff"));
+    ck_assert_uint_ne(key_of("2001:db8:1:2::1"), key_of("2001:db8:1:3::1"));
+    ck_assert_uint_ne(key_of("2001:db8:1:2::1"), key_of("2001:db9:1:2::1"));
+    ck_assert_uint_ne(key_of("::ffff:192.0.2.1"), key_of("::ffff:192.0.2.2"));
+    ck_assert_uint_ne(key_of("::ffff:192.0.2.1"), key_of("::ffff:193.0.2.1"));
+    ck_assert_uint_ne(key_of("::ffff:192.0.2.1"), key_of("::1"));
 }
 END_TEST
 
@@ -299,6 +323,7 @@ int main(void)
     tcase_add_test(tcase, ids);
     tcase_add_test(tcase, traceparents);
     tcase_add_test(tcase, origins);
+    tcase_add_test(tcase, addresses_that_are_one_client);
     tcase_add_test(tcase, defaults_are_enough);
     tcase_add_test(tcase, cors_options);
     tcase_add_test(tcase, rate_limit_options);
