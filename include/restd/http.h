@@ -23,8 +23,8 @@
 RESTD_BEGIN_DECLS
 
 enum restd_method {
-    RESTD_UNKNOWN = 0,
-#define RESTD_X_(name) RESTD_##name,
+    RESTD_METHOD_OTHER = 0,
+#define RESTD_X_(name) RESTD_METHOD_##name,
     RESTD_METHOD_MAP(RESTD_X_)
 #undef RESTD_X_
         RESTD_METHODS_N

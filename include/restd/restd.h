@@ -29,6 +29,10 @@
 
 #include <restd/server.h>
 
+#include <restd/form.h>
+
 #include <restd/json.h>
+
+#include <restd/uri.h>
 
 #endif

@@ -12,11 +12,11 @@ RESTD_BEGIN_DECLS
 struct restd_server;
 
 enum restd_state {
-    RESTD_STARTING,
-    RESTD_RUNNING,
-    RESTD_DRAINING,
-    RESTD_STOPPING,
-    RESTD_STOPPED
+    RESTD_STATE_STARTING,
+    RESTD_STATE_RUNNING,
+    RESTD_STATE_DRAINING,
+    RESTD_STATE_STOPPING,
+    RESTD_STATE_STOPPED
 };
 
 /** "starting", "running", ... Static memory. [any thread] */

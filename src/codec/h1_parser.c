@@ -56,16 +56,16 @@ static enum restd_method method_number(const char *name, size_t len)
         const char *name;
         size_t len;
     } methods[RESTD_METHODS_N] = {
-#define X(name) [RESTD_##name] = {#name, sizeof(#name) - 1},
+#define X(name) [RESTD_METHOD_##name] = {#name, sizeof(#name) - 1},
         RESTD_METHOD_MAP(X)
 #undef X
     };
-    for (unsigned i = RESTD_UNKNOWN + 1; i < RESTD_METHODS_N; i++) {
+    for (unsigned i = RESTD_METHOD_OTHER + 1; i < RESTD_METHODS_N; i++) {
         if (methods[i].len == len && same(methods[i].name, name, len)) {
             return (enum restd_method)i;
         }
     }
-    return RESTD_UNKNOWN;
+    return RESTD_METHOD_OTHER;
 }
 
 /* Any method but GET. */
@@ -96,7 +96,7 @@ static inline int read_method(struct rd_h1_head *head, struct reader *r)
 {
     if (r->end - r->at >= 4 && same(r->at, "GET ", 4)) {
         head->method = rd_h1_span(r->buf, r->at, r->at + 3);
-        head->number = RESTD_GET;
+        head->number = RESTD_METHOD_GET;
     } else {
         const struct reader here = *r;
         int rc = read_other_method(head, &here);
@@ -126,7 +126,7 @@ static inline int read_target(struct rd_h1_head *head, struct reader *r,
     }
     head->target = rd_h1_span(r->buf, start, p);
     r->at = p + 1;
-    if (*start != '/' || head->number == RESTD_CONNECT) {
+    if (*start != '/' || head->number == RESTD_METHOD_CONNECT) {
         return rd_h1_target_other(head, r->buf, start, p);
     }
     head->form = RD_H1_ORIGIN;

@@ -68,7 +68,7 @@ struct rd_h1_head {
      * "/" (RFC 9110 4.2.3). */
     struct rd_h1_span path, query;
     struct rd_h1_span authority; /* absolute form, else Host; may be empty */
-    enum restd_method number;    /* RESTD_UNKNOWN: some other token */
+    enum restd_method number;    /* RESTD_METHOD_OTHER: some other token */
     enum rd_h1_form form;
     uint8_t version_minor; /* 0, or 1 for every 1.x above */
     uint16_t flags;        /* RD_H1_* */

@@ -106,10 +106,11 @@ static int set_authority(struct rd_h1_head *head, const char *buf,
 int rd_h1_target_other(struct rd_h1_head *head, const char *buf,
                        const char *start, const char *end)
 {
-    if (head->number == RESTD_CONNECT) {
+    if (head->number == RESTD_METHOD_CONNECT) {
         return set_authority(head, buf, start, end);
     }
-    if (*start == '*' && end - start == 1 && head->number == RESTD_OPTIONS) {
+    if (*start == '*' && end - start == 1 &&
+        head->number == RESTD_METHOD_OPTIONS) {
         head->form = RD_H1_ASTERISK;
         head->path = rd_h1_span(buf, start, end);
         return 1;

@@ -104,7 +104,7 @@ const char *restd_status_phrase(int status)
 const char *restd_method_name(enum restd_method method)
 {
     static const char *const names[RESTD_METHODS_N] = {
-#define X(name) [RESTD_##name] = #name,
+#define X(name) [RESTD_METHOD_##name] = #name,
         RESTD_METHOD_MAP(X)
 #undef X
     };

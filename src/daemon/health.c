@@ -8,7 +8,7 @@
 int rd_health_alive(const struct restd_server *server)
 {
     struct restd_loop_stats loop;
-    if (restd_server_state(server) >= RESTD_DRAINING) {
+    if (restd_server_state(server) >= RESTD_STATE_DRAINING) {
         return 1; /* a loop that has ended answers no beats */
     }
     for (unsigned i = 0; restd_server_loop_stats(server, i, &loop) == 0; i++) {
@@ -21,7 +21,7 @@ int rd_health_alive(const struct restd_server *server)
 
 int rd_health_ready(const struct restd_stats *stats, const char **why)
 {
-    if (stats->state != RESTD_RUNNING) {
+    if (stats->state != RESTD_STATE_RUNNING) {
         *why = restd_state_name(stats->state);
         return 0;
     }

@@ -170,7 +170,7 @@ int rd_h1_judge(struct rd_h1 *h1, const char **detail)
     if (head->flags & RD_H1_EXPECT_OTHER) {
         return 417;
     }
-    if (method == RESTD_UNKNOWN) {
+    if (method == RESTD_METHOD_OTHER) {
         method =
             rd_router_method(h1->router, restd_request_method_name(request));
     }
@@ -189,7 +189,7 @@ int rd_h1_judge(struct rd_h1 *h1, const char **detail)
     }
     int rc =
         rd_router_match(h1->router, method, path, plain, &h1->work, &h1->match);
-    if (rc == -405 && method == RESTD_OPTIONS) {
+    if (rc == -405 && method == RESTD_METHOD_OPTIONS) {
         return 204;
     }
     if (rc != 0) {

@@ -213,7 +213,8 @@ static void tell_after(struct rd_h1_exchange *ex)
 {
     struct rd_h1 *h1 = ex->h1;
 
-    if (ex->is_told || ex->status == 0 || !h1->has_plugins) {
+    if (ex->is_told || (ex->status == 0 && !ex->is_aborted) ||
+        !h1->has_plugins) {
         return;
     }
     rd_h1_restore(h1, ex, 0);

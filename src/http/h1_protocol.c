@@ -9,7 +9,7 @@
 /* Begins a reply to what is no request: no HEAD, no HTTP/1.0 keep-alive. */
 static int begin_without_head(struct rd_h1 *h1, struct rd_conn *conn)
 {
-    struct rd_h1_head none = {.number = RESTD_UNKNOWN,
+    struct rd_h1_head none = {.number = RESTD_METHOD_OTHER,
                               .version_minor = 1,
                               .error = h1->head.error,
                               .fields = h1->head.fields};

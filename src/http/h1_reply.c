@@ -58,7 +58,8 @@ static void count_response(struct rd_h1 *h1, struct rd_conn *conn, int status)
 static int has_content(const struct rd_h1 *h1)
 {
     int status = h1->response.status;
-    return h1->head.number != RESTD_HEAD && status != 204 && status != 304;
+    return h1->head.number != RESTD_METHOD_HEAD && status != 204 &&
+           status != 304;
 }
 
 static void write_content(struct rd_h1 *h1, struct rd_conn *conn)

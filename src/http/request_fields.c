@@ -56,14 +56,24 @@ int restd_request_header_next(const struct restd_request *request,
 struct restd_slice restd_request_header(const struct restd_request *request,
                                         const char *name)
 {
+    const struct rd_h1_head *head = request->head;
+    struct restd_slice want = rd_slice_str(name);
     struct restd_slice field_name;
     struct restd_slice value;
-    unsigned cursor = request->overlay.len ? 0 : RECEIVED;
+    unsigned at = 0;
 
-    return restd_request_header_next(request, &cursor, name, &field_name,
-                                     &value) == 0
-               ? value
-               : absent;
+    while (rd_overlay_next(&request->overlay, &at, &field_name, &value)) {
+        if (field_name.len == want.len && rd_slice_ieq(field_name, want)) {
+            return value;
+        }
+    }
+    for (unsigned i = 0; i < head->fields_n; i++) {
+        if (head->fields[i].name.len == want.len &&
+            rd_slice_ieq(rd_span(request->base, head->fields[i].name), want)) {
+            return rd_span(request->base, head->fields[i].value);
+        }
+    }
+    return absent;
 }
 
 struct restd_slice restd_request_query(const struct restd_request *request)

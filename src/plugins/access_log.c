@@ -66,7 +66,8 @@ static void after(struct restd_request *request,
     entry.method = restd_request_method_name(request);
     entry.target = restd_request_target(request);
     entry.version_minor = restd_request_version_minor(request);
-    entry.status = outcome->status;
+    /* What nginx writes where the client has left before a reply. */
+    entry.status = outcome->status ? outcome->status : 499;
     entry.content_bytes = outcome->content_bytes;
     entry.combined = o->combined;
     if (o->combined) {

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/field.h"
+#include "codec/field.h"
 #include "http/message.h"
 #include "plugins/make.h"
 
@@ -89,7 +89,7 @@ static struct restd_slice line_of(const struct cors *cors,
 
 static int is_preflight(const struct restd_request *request)
 {
-    return restd_request_method(request) == RESTD_OPTIONS &&
+    return restd_request_method(request) == RESTD_METHOD_OPTIONS &&
            restd_request_header(request, "Origin").data &&
            restd_request_header(request, "Access-Control-Request-Method").data;
 }

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
-#include "http/chars.h"
+#include "codec/chars.h"
 #include "http/h1.h"
 #include "http/overlay.h"
 #include "plugins/make.h"

@@ -18,9 +18,9 @@ static void end_add(struct restd_router *router, struct rd_router_end *end,
 {
     route->next = end->routes;
     end->routes = route;
-    end->methods |= 1u << route->method | 1u << RESTD_OPTIONS;
-    if (route->method == RESTD_GET) {
-        end->methods |= 1u << RESTD_HEAD;
+    end->methods |= 1u << route->method | 1u << RESTD_METHOD_OPTIONS;
+    if (route->method == RESTD_METHOD_GET) {
+        end->methods |= 1u << RESTD_METHOD_HEAD;
     }
     router->allowed |= end->methods;
 }

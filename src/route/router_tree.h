@@ -142,8 +142,8 @@ rd_router_pick(const struct rd_router_end *end, unsigned method)
         for (route = end->routes; route && route->method != method;) {
             route = route->next;
         }
-        if (!route && method == RESTD_HEAD) {
-            return rd_router_pick(end, RESTD_GET);
+        if (!route && method == RESTD_METHOD_HEAD) {
+            return rd_router_pick(end, RESTD_METHOD_GET);
         }
     }
     return route;

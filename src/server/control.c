@@ -36,7 +36,7 @@ static void finish(struct restd_server *s)
 
     rd_timer_stop(s->control, &s->sampler->timer);
     rd_timer_stop(s->control, &s->drain_timer);
-    state_set(s, RESTD_STOPPED);
+    state_set(s, RESTD_STATE_STOPPED);
     pthread_mutex_lock(&s->lock);
     s->finished = 1;
     pthread_cond_broadcast(&s->stopped);
@@ -70,10 +70,10 @@ static void drain_run(struct rd_post *post)
 {
     struct restd_server *s = RD_CONTAINER_OF(post, struct restd_server, drain);
 
-    if (state_get(s) >= RESTD_DRAINING) {
+    if (state_get(s) >= RESTD_STATE_DRAINING) {
         return;
     }
-    state_set(s, RESTD_DRAINING);
+    state_set(s, RESTD_STATE_DRAINING);
     for (unsigned i = 0; i < s->loops_n; i++) {
         rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.drain);
     }
@@ -86,10 +86,10 @@ static void stop_run(struct rd_post *post)
     struct restd_server *s = RD_CONTAINER_OF(post, struct restd_server, stop);
     int state = state_get(s);
 
-    if (state >= RESTD_STOPPING) {
+    if (state >= RESTD_STATE_STOPPING) {
         return;
     }
-    state_set(s, RESTD_STOPPING);
+    state_set(s, RESTD_STATE_STOPPING);
     for (unsigned i = 0; i < s->loops_n; i++) {
         rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.stop);
     }

@@ -7,7 +7,7 @@
 int rd_server_check_starting(const struct restd_server *s,
                              struct restd_error *error)
 {
-    if (s->loops || atomic_load(&s->state) != RESTD_STARTING) {
+    if (s->loops || atomic_load(&s->state) != RESTD_STATE_STARTING) {
         return rd_error(error, RESTD_ESTATE, "the server has been started");
     }
     return 0;

@@ -86,7 +86,7 @@ int restd_server_new(const struct restd_options *options,
     s->options = own;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->stopped, NULL);
-    atomic_init(&s->state, RESTD_STARTING);
+    atomic_init(&s->state, RESTD_STATE_STARTING);
     s->stopped_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (s->stopped_fd < 0) {
         rc = rd_error_os(error, errno, "cannot make an event descriptor");
@@ -278,11 +278,11 @@ int restd_server_start(struct restd_server *s, struct restd_error *error)
     }
     s->started_ns = rd_clock_ns();
     s->started_unix_ms = rd_clock_unix_ms();
-    atomic_store(&s->state, RESTD_RUNNING);
+    atomic_store(&s->state, RESTD_STATE_RUNNING);
     rc = start_threads(s);
     if (rc != 0) {
         abandon_threads(s);
-        atomic_store(&s->state, RESTD_STOPPED);
+        atomic_store(&s->state, RESTD_STATE_STOPPED);
         return rd_error(error, rc, "cannot start the threads: %s",
                         restd_strerror(rc));
     }
@@ -292,7 +292,7 @@ int restd_server_start(struct restd_server *s, struct restd_error *error)
 static int is_running(const struct restd_server *s)
 {
     int state = atomic_load(&s->state);
-    return s->loops && state != RESTD_STARTING;
+    return s->loops && state != RESTD_STATE_STARTING;
 }
 
 void restd_server_wait(struct restd_server *s)

@@ -84,8 +84,9 @@ static void check_path(struct restd_router *router, struct restd_slice raw)
     struct rd_match match, head;
     FUZZ_CHECK(rd_router_freeze(router) == 0);
     FUZZ_CHECK(rd_router_work_init(&work, router, raw.len + 1) == 0);
-    int rc_head = rd_router_match(router, RESTD_HEAD, raw, 0, &work, &head);
-    int rc = rd_router_match(router, RESTD_GET, raw, 0, &work, &match);
+    int rc_head =
+        rd_router_match(router, RESTD_METHOD_HEAD, raw, 0, &work, &head);
+    int rc = rd_router_match(router, RESTD_METHOD_GET, raw, 0, &work, &match);
     FUZZ_CHECK(rc == rc_head && head.route == match.route);
     FUZZ_CHECK(rc == 0 || rc == -400 || rc == -404 || rc == -405);
     FUZZ_CHECK((rc == 0) == (match.route != NULL) && match.scope != NULL);

@@ -8,7 +8,7 @@
 
 struct restd_options options;
 struct restd_server *server;
-struct restd_router *router;
+struct restd_router *plugin_router;
 struct restd_error error;
 struct restd_plugin plugin;
 struct reply reply;
@@ -24,7 +24,7 @@ void must(int rc)
 void use(int rc)
 {
     must(rc);
-    must(restd_router_use(router, &plugin, &error));
+    must(restd_router_use(plugin_router, &plugin, &error));
 }
 
 void make_server(void)
@@ -34,7 +34,7 @@ void make_server(void)
                    (int)getpid());
     must(restd_server_new(&options, &server, &error));
     must(server_routes(server, &error));
-    router = restd_server_router(server);
+    plugin_router = restd_server_router(server);
 }
 
 void start(void)

@@ -17,7 +17,7 @@
 
 extern struct restd_options options;
 extern struct restd_server *server;
-extern struct restd_router *router;
+extern struct restd_router *plugin_router;
 extern struct restd_error error;   /* of the last call */
 extern struct restd_plugin plugin; /* what was made last */
 extern struct client *const c;
@@ -27,7 +27,7 @@ extern char socket_path[64];
 
 /* Fails the test with `error` for a negative result. */
 void must(int rc);
-/* The same; then adds `plugin` to `router`. */
+/* The same; then adds `plugin` to `plugin_router`. */
 void use(int rc);
 /* `server` with `options` and the routes of client.h; nothing runs yet. */
 void make_server(void);

@@ -84,7 +84,7 @@ static int replace(struct restd_request *request,
 static void add(const char *method, const char *path, restd_handler_fn *handler,
                 char *data)
 {
-    must(restd_router_add(router, method, path, handler, data, &error));
+    must(restd_router_add(plugin_router, method, path, handler, data, &error));
 }
 
 static void set_up(void)
@@ -370,7 +370,7 @@ START_TEST(request_id_of_the_outer_router_counts)
     if (_i) {
         use(restd_request_id_plugin(NULL, &plugin, &error));
     }
-    must(restd_router_mount(router, "/in", child, &error));
+    must(restd_router_mount(plugin_router, "/in", child, &error));
     start();
     ask(GET("/in/a") "X-Inner: in\r\nX-Request-Id: out\r\n" END, 200);
     ck_assert_str_eq(reply.body, _i ? "out|in" : "in|in");

@@ -168,12 +168,12 @@ END_TEST
 
 START_TEST(cors_of_a_mounted_router)
 {
-    struct restd_router *outer = router;
+    struct restd_router *outer = plugin_router;
 
-    must(restd_router_new(RESTD_ROUTER_EXACT, &router));
-    must(restd_router_add(router, "GET", "/a", nothing, NULL, &error));
+    must(restd_router_new(RESTD_ROUTER_EXACT, &plugin_router));
+    must(restd_router_add(plugin_router, "GET", "/a", nothing, NULL, &error));
     use_cors("https://a.example", 0);
-    must(restd_router_mount(outer, "/api", router, &error));
+    must(restd_router_mount(outer, "/api", plugin_router, &error));
     start();
     ask(GET("/api/a") A END, 200);
     has("Access-Control-Allow-Origin: https://a.example");
@@ -271,9 +271,10 @@ END_TEST
 START_TEST(rate_limit_of_one_route)
 {
     make_rate_limit(3600000, 1);
-    int route = restd_router_add(router, "GET", "/dear", nothing, NULL, &error);
+    int route =
+        restd_router_add(plugin_router, "GET", "/dear", nothing, NULL, &error);
     must(route);
-    must(restd_router_use_on(router, route, &plugin, &error));
+    must(restd_router_use_on(plugin_router, route, &plugin, &error));
     start();
     ask(GET("/dear") END, 200);
     ask(GET("/dear") END, 429);

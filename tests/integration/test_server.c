@@ -79,7 +79,7 @@ START_TEST(nothing_happens_before_start)
     fd.fd = restd_server_stopped_fd(server);
     ck_assert_int_eq(poll(&fd, 1, 0), 0);
     restd_server_stats(server, &stats);
-    ck_assert_int_eq(stats.state, RESTD_STARTING);
+    ck_assert_int_eq(stats.state, RESTD_STATE_STARTING);
     ck_assert_uint_eq(stats.counters.active, 0);
     ck_assert_int_eq(restd_server_loop_stats(server, 0, &loop), RESTD_ENOENT);
     restd_server_memory(server, &memory);
@@ -403,7 +403,7 @@ START_TEST(stop_is_idempotent)
     restd_server_drain(server);
     restd_server_wait(server);
     restd_server_stats(server, &stats);
-    ck_assert_int_eq(stats.state, RESTD_STOPPED);
+    ck_assert_int_eq(stats.state, RESTD_STATE_STOPPED);
     ck_assert_str_eq(restd_state_name(stats.state), "stopped");
     ck_assert_int_eq(client_get(port, "/hello", NULL, 0), 0);
     restd_server_free(server);
@@ -455,7 +455,7 @@ static void begin_drain(struct restd_server *server)
     do {
         pause_ms();
         restd_server_stats(server, &stats);
-    } while (stats.state < RESTD_DRAINING);
+    } while (stats.state < RESTD_STATE_DRAINING);
 }
 
 START_TEST(drain_with_nobody_there)

@@ -206,7 +206,8 @@ START_TEST(methods_have_a_limit)
         ck_assert_int_eq(allow[size], 'x');
     }
     ck_assert_uint_eq(rd_router_method(router, rd_slice_str("NONE")), 0);
-    ck_assert_uint_eq(rd_router_method(router, rd_slice("GETX", 3)), RESTD_GET);
+    ck_assert_uint_eq(rd_router_method(router, rd_slice("GETX", 3)),
+                      RESTD_METHOD_GET);
 }
 END_TEST
 

@@ -196,9 +196,9 @@ static const struct ref_route *choose(const unsigned char *is_one,
             continue;
         }
         *allowed |= 1u << rd_router_method(router, rd_slice_str(r->method)) |
-                    1u << RESTD_OPTIONS;
+                    1u << RESTD_METHOD_OPTIONS;
         if (has_method(r, "GET")) {
-            *allowed |= 1u << RESTD_HEAD;
+            *allowed |= 1u << RESTD_METHOD_HEAD;
             get = r;
         }
         if (has_method(r, method)) {

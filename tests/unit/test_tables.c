@@ -57,12 +57,12 @@ END_TEST
 
 START_TEST(methods)
 {
-    ck_assert_str_eq(restd_method_name(RESTD_GET), "GET");
-    ck_assert_str_eq(restd_method_name(RESTD_DELETE), "DELETE");
-    ck_assert_str_eq(restd_method_name(RESTD_PATCH), "PATCH");
-    ck_assert_ptr_null(restd_method_name(RESTD_UNKNOWN));
+    ck_assert_str_eq(restd_method_name(RESTD_METHOD_GET), "GET");
+    ck_assert_str_eq(restd_method_name(RESTD_METHOD_DELETE), "DELETE");
+    ck_assert_str_eq(restd_method_name(RESTD_METHOD_PATCH), "PATCH");
+    ck_assert_ptr_null(restd_method_name(RESTD_METHOD_OTHER));
     ck_assert_ptr_null(restd_method_name(RESTD_METHODS_N));
-    for (int i = RESTD_UNKNOWN + 1; i < RESTD_METHODS_N; i++) {
+    for (int i = RESTD_METHOD_OTHER + 1; i < RESTD_METHODS_N; i++) {
         ck_assert_ptr_nonnull(restd_method_name((enum restd_method)i));
     }
 }
