@@ -6,6 +6,7 @@
  * is never readable and always writable. Thread: the caller's. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
@@ -240,9 +241,10 @@ static int parse_reply(struct restd_reply *r)
         }
         r->text.len--;
         end = strstr(r->text.data, "\r\n\r\n");
-        if (!end || sscanf(r->text.data, "HTTP/1.1 %3d", &r->status) != 1) {
+        if (!end || strncmp(r->text.data, "HTTP/1.1 ", 9) != 0) {
             return RESTD_EINVAL;
         }
+        r->status = (int)strtol(r->text.data + 9, NULL, 10);
         r->head_len = (size_t)(end + 4 - r->text.data);
         if (r->status < 200) {
             r->text.len -= r->head_len;

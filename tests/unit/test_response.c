@@ -125,10 +125,12 @@ START_TEST(heads)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         restd_response_reset(&response);
-        ck_assert_int_eq(restd_response_set_status(&response, cases[i].status), 0);
+        ck_assert_int_eq(restd_response_set_status(&response, cases[i].status),
+                         0);
         ck_assert_int_eq(restd_response_add_header(&response, "X-Y", "z"), 0);
         if (cases[i].type) {
-            ck_assert_int_eq(restd_response_set_type(&response, cases[i].type), 0);
+            ck_assert_int_eq(restd_response_set_type(&response, cases[i].type),
+                             0);
         }
         restd_response_body_borrowed(&response, cases[i].body,
                                      strlen(cases[i].body));
@@ -194,8 +196,8 @@ START_TEST(own_fields_are_refused)
                       "%s", own[i]);
     }
     ck_assert_uint_eq(response.fields.len, 0);
-    ck_assert_int_eq(restd_response_add_header(&response, "Content-Lengths", "0"),
-                     0);
+    ck_assert_int_eq(
+        restd_response_add_header(&response, "Content-Lengths", "0"), 0);
     ck_assert_int_eq(restd_response_add_header(&response, "Dat", "0"), 0);
 }
 END_TEST
@@ -203,8 +205,8 @@ END_TEST
 START_TEST(content_type_is_there_once)
 {
     ck_assert_int_eq(restd_response_set_type(&response, "a/b"), 0);
-    ck_assert_int_eq(restd_response_add_header(&response, "content-type", "c/d"),
-                     0);
+    ck_assert_int_eq(
+        restd_response_add_header(&response, "content-type", "c/d"), 0);
     ck_assert_str_eq(head_of(0, 0),
                      "HTTP/1.1 200 OK\r\n" DATE "Content-Type: c/d\r\n"
                      "Content-Length: 0\r\n\r\n");
@@ -234,7 +236,8 @@ START_TEST(fields_have_a_limit)
                      RESTD_ELIMIT);
     ck_assert_int_eq(restd_response_add_header(&response, "X", value), 0);
     ck_assert_uint_eq(response.fields.len, RD_FIELDS_MAX);
-    ck_assert_int_eq(restd_response_add_header(&response, "X", ""), RESTD_ELIMIT);
+    ck_assert_int_eq(restd_response_add_header(&response, "X", ""),
+                     RESTD_ELIMIT);
     /* With everything else at its longest the head still fits. */
     memset(value, 't', RD_TYPE_MAX);
     value[RD_TYPE_MAX] = '\0';
@@ -271,8 +274,8 @@ START_TEST(sets_of_fields)
     value[RD_FIELDS_MAX - 100] = '\0';
     ck_assert_int_eq(restd_fields_add(set, "C", value), 0);
     restd_response_reset(&response);
-    ck_assert_int_eq(restd_response_add_header(&response, "X", value + 4000 - 100),
-                     0);
+    ck_assert_int_eq(
+        restd_response_add_header(&response, "X", value + 4000 - 100), 0);
     size_t before = response.fields.len;
     ck_assert_int_eq(restd_response_add_fields(&response, set), RESTD_ELIMIT);
     ck_assert_uint_eq(response.fields.len, before);
