@@ -287,6 +287,10 @@ CHECK_NEEDS := $(if $(DAEMON_SRC),$(DAEMON)) $(REPLAY) $(DIFF)
 
 check: $(call only,$(TESTS)) $(CHECK_NEEDS)
 	@$(RUN_CHECKS) $(call only,$(UNIT) $(INTEGRATION) $(DAEMON_TESTS))
+# What docs/PARITY.md promises, against what `make check` has left.
+.PHONY: check-parity
+check-parity: check
+	@RD_BUILD='$(abspath $(B))' scripts/check-parity
 check-unit: $(call only,$(UNIT))
 	@$(RUN_CHECKS) $(call only,$(UNIT))
 check-integration: $(call only,$(INTEGRATION)) $(CHECK_NEEDS)
@@ -393,6 +397,7 @@ help:
 #?   check-daemon       tests/daemon, with all scripts as children
 #?   check-wire         tests/wire          check-fuzz  replay of the corpus
 #?   check-diff         verdicts against Node's HTTP server
+#?   check-parity       check, then what docs/PARITY.md promises
 #?   asan ubsan tsan    check under ASan+UBSan, UBSan, TSan
 #?   valgrind           unit tests under memcheck
 #?   oom                every allocation failing in turn

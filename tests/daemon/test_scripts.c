@@ -121,6 +121,18 @@ static void show(FILE *out)
     fflush(stdout);
 }
 
+/* scripts/check-parity asks for scripts by name, which TAP does not give. */
+static void note_passed(const char *name)
+{
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/tap/scripts/%s", build_dir, name);
+    FILE *f = fopen(path, "we");
+    if (f != NULL) {
+        fclose(f);
+    }
+}
+
 static void run(const char *const *args, const char *name)
 {
     FILE *out = tmpfile();
@@ -149,6 +161,7 @@ static void run(const char *const *args, const char *name)
     ck_assert_msg(!WIFSIGNALED(status), "%s: signal %d", name,
                   WTERMSIG(status));
     ck_assert_msg(status == 0, "%s: exit status %d", name, WEXITSTATUS(status));
+    note_passed(name);
 }
 
 static void run_script(int kind, int i)
