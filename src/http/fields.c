@@ -20,8 +20,7 @@ int rd_fields_set_type(struct rd_fields *fields, struct restd_slice type)
     return 0;
 }
 
-/* Fields that follow from the framing, and would break it if set by hand. */
-static int is_own_field(struct restd_slice name)
+int rd_fields_is_own(struct restd_slice name)
 {
     static const char *const own[] = {"Content-Length", "Transfer-Encoding",
                                       "Connection", "Date"};
@@ -43,7 +42,7 @@ int rd_fields_add(struct rd_fields *fields, struct restd_slice name,
                   struct restd_slice value)
 {
     if (!rd_field_is_token(name) || !rd_field_is_value(value) ||
-        is_own_field(name)) {
+        rd_fields_is_own(name)) {
         return RESTD_EINVAL;
     }
     if (is_type(name)) {

@@ -251,8 +251,12 @@ static size_t serve_streaming(struct rd_h1 *h1, struct rd_conn *conn,
         return used;
     }
     ex->receiving = 1;
+    rd_h1_continue(h1, conn, len);
     if (h1->response.stream) {
         rd_h1_conclude(h1, conn, 0);
+    } else {
+        /* It is `end` that makes it. */
+        restd_response_body_borrowed(&h1->response, NULL, 0);
     }
     return ex->is_left ? len : rd_h1_feed(h1, conn, data, len);
 }
@@ -305,6 +309,8 @@ size_t rd_h1_serve(struct rd_h1 *h1, struct rd_conn *conn, char *base,
                serve_streaming(h1, conn, data, len - head_len, used, whole);
     }
     if (!whole) {
+        /* Nothing that a plugin may have begun stays behind. */
+        restd_response_body_borrowed(&h1->response, NULL, 0);
         return head_len + rd_h1_suspend(h1, conn, data, len - head_len);
     }
     rd_h1_handle(h1, conn, body);

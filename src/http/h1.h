@@ -116,7 +116,10 @@ void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
  * not all there. May refuse it. Returns how much of data was used. */
 size_t rd_h1_suspend(struct rd_h1 *h1, struct rd_conn *conn, char *data,
                      size_t len);
-/* Begins to feed the taker of a promoted request; as above. */
+/* Says 100 if the request asks for it, RFC 9110 10.1.1, unless `len` bytes of
+ * its content are there already. Before anything else of the reply. */
+void rd_h1_continue(struct rd_h1 *h1, struct rd_conn *conn, size_t len);
+/* Begins to feed the taker of a promoted request; as rd_h1_suspend(). */
 size_t rd_h1_feed(struct rd_h1 *h1, struct rd_conn *conn, char *data,
                   size_t len);
 /* More content of a promoted request; handles it when it is complete.

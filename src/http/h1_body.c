@@ -139,7 +139,9 @@ static void handle_whole(struct rd_h1 *h1, struct rd_h1_exchange *ex)
         return;
     }
     if (!ex->stream.is_set) {
-        rd_h1_exchange_free(ex);
+        if (!ex->is_todo) {
+            rd_h1_exchange_free(ex);
+        }
     } else {
         rd_chain_clear(&ex->body, &h1->reactor->chunks, RD_MEM_BODIES);
         h1->reserved -= ex->reserved;
@@ -155,7 +157,7 @@ static void end_upload(struct rd_h1 *h1, struct rd_h1_exchange *ex)
     ex->upload.is_complete = 1;
     rd_conn_hold(conn);
     rd_h1_todo(ex);
-    if (ex->stream.is_set || !ex->upload.ops.end) {
+    if (ex->stream.is_set) {
         return;
     }
     if (rd_h1_begin(h1, conn) != 0) {
@@ -163,9 +165,11 @@ static void end_upload(struct rd_h1 *h1, struct rd_h1_exchange *ex)
     }
     rd_h1_restore(h1, ex, 1);
     h1->response.request = &h1->request;
-    rd_h1_handled(
-        h1, conn,
-        ex->upload.ops.end(&h1->request, &h1->response, ex->upload.data), 0);
+    int rc =
+        ex->upload.ops.end
+            ? ex->upload.ops.end(&h1->request, &h1->response, ex->upload.data)
+            : RESTD_ESTATE;
+    rd_h1_handled(h1, conn, rc, 0);
 }
 
 /* Status of what a taker has returned, 0 to go on. */
@@ -207,13 +211,15 @@ static int take(struct rd_h1 *h1, struct rd_h1_exchange *ex, const char *data,
 static size_t input(struct rd_h1 *h1, struct rd_h1_exchange *ex, char *data,
                     size_t len)
 {
-    struct rd_conn *conn = ex->conn;
     const char *detail = NULL;
     size_t used = len;
     size_t made = len;
     uint64_t announced = 0;
     int done;
 
+    if (ex->upload.is_paused && len > 0) {
+        return 0;
+    }
     if (ex->head.flags & RD_H1_CHUNKED) {
         int rc = rd_chunked_decode(&ex->chunked, data, len, data, &used, &made);
         if (rc < 0) {
@@ -249,8 +255,6 @@ static size_t input(struct rd_h1 *h1, struct rd_h1_exchange *ex, char *data,
         } else {
             handle_whole(h1, ex);
         }
-    } else if (ex->upload.is_paused) {
-        rd_conn_hold(conn);
     }
     return used;
 }
@@ -263,12 +267,15 @@ size_t rd_h1_body_input(struct rd_h1 *h1, struct rd_conn *conn, char *data,
     return ex->receiving ? input(h1, ex, data, len) : 0;
 }
 
-/* RFC 9110 10.1.1: unless content is on its way already. */
-static void send_continue(struct rd_h1 *h1, struct rd_conn *conn)
+void rd_h1_continue(struct rd_h1 *h1, struct rd_conn *conn, size_t len)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct rd_out *out = &h1->reactor->out;
 
+    if (len > 0 || !(h1->head.flags & RD_H1_EXPECT_100) ||
+        h1->head.version_minor == 0) {
+        return;
+    }
     if (out->size - out->len < sizeof(text)) {
         rd_conn_flush(conn, NULL, 0, NULL);
     }
@@ -280,26 +287,14 @@ static void send_continue(struct rd_h1 *h1, struct rd_conn *conn)
 static void start_receiving(struct rd_h1 *h1, struct rd_h1_exchange *ex)
 {
     ex->receiving = 1;
+    if (ex->upload.is_paused) {
+        rd_conn_hold(ex->conn);
+    }
     ex->max = rd_h1_content_max(h1);
     ex->start_tick = h1->reactor->tick_now;
     ex->last_tick = h1->reactor->tick_now;
     ex->left = ex->head.flags & RD_H1_LENGTH ? ex->head.content_length : 0;
     rd_chunked_init(&ex->chunked, h1->options->header_max_bytes);
-}
-
-static size_t first_input(struct rd_h1 *h1, struct rd_h1_exchange *ex,
-                          char *data, size_t len)
-{
-    struct rd_conn *conn = ex->conn;
-
-    if ((ex->head.flags & RD_H1_EXPECT_100) && ex->head.version_minor >= 1 &&
-        len == 0) {
-        send_continue(h1, conn);
-        if (rd_conn_is_closed(conn)) {
-            return len;
-        }
-    }
-    return input(h1, ex, data, len);
 }
 
 size_t rd_h1_suspend(struct rd_h1 *h1, struct rd_conn *conn, char *data,
@@ -319,7 +314,8 @@ size_t rd_h1_suspend(struct rd_h1 *h1, struct rd_conn *conn, char *data,
     if (reserve(h1, ex, ex->left + ex->bytes) != 0) {
         return refuse_body(h1, ex, 503, "memory is short", len);
     }
-    return first_input(h1, ex, data, len);
+    rd_h1_continue(h1, conn, len);
+    return rd_conn_is_closed(conn) ? len : input(h1, ex, data, len);
 }
 
 size_t rd_h1_feed(struct rd_h1 *h1, struct rd_conn *conn, char *data,
@@ -328,7 +324,7 @@ size_t rd_h1_feed(struct rd_h1 *h1, struct rd_conn *conn, char *data,
     struct rd_h1_exchange *ex = conn->request;
 
     start_receiving(h1, ex);
-    return first_input(h1, ex, data, len);
+    return input(h1, ex, data, len);
 }
 
 uint32_t rd_h1_body_deadline(const struct rd_h1 *h1,
@@ -350,17 +346,29 @@ uint32_t rd_h1_body_deadline(const struct rd_h1 *h1,
     return (int32_t)(slow - silent) < 0 ? slow : silent;
 }
 
+static struct rd_h1_exchange *exchange_of(struct restd_upload *upload)
+{
+    return RD_CONTAINER_OF(upload, struct rd_h1_exchange, upload);
+}
+
 void restd_upload_pause(struct restd_upload *upload)
 {
+    struct rd_h1_exchange *ex = exchange_of(upload);
+
     upload->is_paused = 1;
+    if (ex->receiving && !ex->is_left) {
+        rd_conn_hold(ex->conn);
+        if (ex->h1->reactor->out.conn != ex->conn) {
+            rd_conn_arm(ex->conn);
+        }
+    }
 }
 
 void restd_upload_resume(struct restd_upload *upload)
 {
-    struct rd_h1_exchange *ex =
-        RD_CONTAINER_OF(upload, struct rd_h1_exchange, upload);
+    struct rd_h1_exchange *ex = exchange_of(upload);
 
-    if (upload->is_paused) {
+    if (upload->is_paused && !ex->is_left) {
         upload->is_paused = 0;
         /* The time of the pause is not the client's. */
         ex->received = 0;

@@ -77,9 +77,9 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
     size_t fields = h1->head.fields_n * sizeof(struct rd_h1_field);
     size_t head = head_len(&h1->head);
     size_t overlay = request->overlay.len;
-    size_t preset = h1->response.fields.preset;
-    size_t bytes =
-        sizeof(struct rd_h1_exchange) + fields + head + overlay + preset;
+    const struct rd_fields *set = &h1->response.fields;
+    size_t bytes = sizeof(struct rd_h1_exchange) + fields + head + overlay +
+                   set->preset + set->type_len;
     struct rd_h1_exchange *ex = exchange_alloc(h1->reactor, bytes);
 
     if (!ex) {
@@ -96,12 +96,15 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
     ex->overlay_len = request->overlay.len;
     ex->path_off = request->overlay.path_off;
     ex->path_len = request->overlay.path_len;
-    ex->preset_len = (uint16_t)preset;
+    ex->preset_len = (uint16_t)set->preset;
+    ex->type_len = (uint16_t)set->type_len;
     memcpy(ex->head.fields, h1->head.fields, fields);
     char *at = head_bytes(ex);
     memcpy(at, request->base, head);
     memcpy(at + head, request->overlay.text, overlay);
-    memcpy(at + head + overlay, h1->response.fields.text, preset);
+    at += head + overlay;
+    memcpy(at, set->text, set->preset);
+    memcpy(at + set->preset, set->type, set->type_len);
     ex->next = h1->exchanges;
     ex->pprev = &h1->exchanges;
     if (ex->next) {
@@ -136,6 +139,8 @@ void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
         memcpy(h1->response.fields.text, at, ex->preset_len);
         h1->response.fields.len = ex->preset_len;
         h1->response.fields.preset = ex->preset_len;
+        memcpy(h1->response.fields.type, at + ex->preset_len, ex->type_len);
+        h1->response.fields.type_len = ex->type_len;
     }
     (void)rd_h1_judge(h1, &detail);
 }
@@ -213,8 +218,7 @@ static void tell_after(struct rd_h1_exchange *ex)
 {
     struct rd_h1 *h1 = ex->h1;
 
-    if (ex->is_told || (ex->status == 0 && !ex->is_aborted) ||
-        !h1->has_plugins) {
+    if (ex->is_told || !h1->has_plugins) {
         return;
     }
     rd_h1_restore(h1, ex, 0);
@@ -229,6 +233,8 @@ static void finish(struct rd_h1_exchange *ex)
     int close = ex->close;
     int unread = ex->unread;
 
+    /* Whatever the last calls ask of it, it is over. */
+    ex->is_left = 1;
     tell_after(ex);
     if (ex->stream.is_set && ex->stream.ops.closed) {
         ex->stream.ops.closed(&ex->stream, !ex->is_aborted, ex->stream.data);
@@ -238,6 +244,7 @@ static void finish(struct rd_h1_exchange *ex)
     }
     rd_h1_exchange_free(ex);
     if (goes_on) {
+        conn->flags &= (uint16_t)~RD_CONN_PUMP;
         rd_conn_touch(conn);
         if (close) {
             rd_conn_end(conn, unread ? RD_CLOSE_REFUSED : RD_CLOSE_DONE,
@@ -255,10 +262,10 @@ void rd_h1_turn_end(struct rd_reactor *reactor)
         struct rd_h1_exchange *ex = h1->todo;
         h1->todo = ex->next_todo;
         ex->is_todo = 0;
-        if (is_done(ex)) {
-            finish(ex);
-        } else if (ex->is_aborted) {
+        if (ex->is_aborted && !ex->is_left) {
             rd_conn_close(ex->conn, RD_CLOSE_TRUNCATED); /* it is left then */
+        } else if (is_done(ex)) {
+            finish(ex);
         } else if (ex->receiving && !ex->upload.is_paused) {
             rd_conn_resume(ex->conn);
         }

@@ -69,7 +69,7 @@ struct rd_h1_exchange {
     uint8_t is_aborted; /* given up before its end */
     uint8_t is_told;    /* the after functions have seen its end */
     void *request_data;
-    uint16_t overlay_len, path_off, path_len, preset_len;
+    uint16_t overlay_len, path_off, path_len, preset_len, type_len;
     struct rd_h1_head head; /* its fields, bytes, overlay, presets follow */
 };
 

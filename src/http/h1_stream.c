@@ -64,7 +64,12 @@ void rd_h1_stream_drop(struct restd_stream *stream)
     if (stream->ops.closed) {
         stream->ops.closed(stream, 0, stream->data);
     }
+    rd_chain_clear(&stream->trailers, &ex->h1->reactor->chunks,
+                   RD_MEM_REQUESTS);
     memset(stream, 0, sizeof(*stream));
+    if (!ex->is_left) {
+        ex->is_aborted = 0; /* of another reply, which there is none of */
+    }
     if (!ex->is_whole) {
         rd_h1_todo(ex);
     }
@@ -88,6 +93,9 @@ void rd_h1_stream_open(struct rd_h1_exchange *ex)
     rd_conn_set_streams(ex->conn);
     if (!ex->receiving) {
         rd_conn_hold(ex->conn);
+    }
+    if (ex->is_aborted) {
+        return;
     }
     if (stream->head_only || stream->is_ended) {
         stream->is_ended = 0;
@@ -116,7 +124,8 @@ static size_t room(struct rd_h1_exchange *ex, size_t len)
     struct restd_stream *stream = &ex->stream;
     const struct rd_reactor *r = ex->h1->reactor;
     uint64_t high = r->options->output_high_bytes;
-    uint64_t kept = ex->conn->out.len;
+    uint64_t kept =
+        ex->conn->out.len + (r->out.conn == ex->conn ? r->out.len : 0);
     uint64_t n = kept < high ? high - kept : 0;
 
     if (stream->turn != r->turn) {
@@ -128,7 +137,7 @@ static size_t room(struct rd_h1_exchange *ex, size_t len)
     n = n < turn ? n : turn;
     if (n < len) {
         stream->wants_room = 1;
-        if (kept == 0) {
+        if (ex->conn->out.len == 0) {
             ex->conn->flags |= RD_CONN_PUMP;
         }
         return (size_t)n;
@@ -208,7 +217,8 @@ int restd_stream_trailer(struct restd_stream *stream, const char *name,
                                         rd_slice_str(value),
                                         rd_slice("\r\n", 2)};
 
-    if (!rd_field_is_token(parts[0]) || !rd_field_is_value(parts[2])) {
+    if (!rd_field_is_token(parts[0]) || !rd_field_is_value(parts[2]) ||
+        rd_fields_is_own(parts[0])) {
         return RESTD_EINVAL;
     }
     if (to->len + parts[0].len + parts[2].len + 4 > TRAILERS_MAX) {

@@ -64,6 +64,8 @@ struct rd_fields {
 
 int rd_fields_add(struct rd_fields *fields, struct restd_slice name,
                   struct restd_slice value);
+/* Fields that follow from the framing, and would break it if set by hand. */
+int rd_fields_is_own(struct restd_slice name);
 int rd_fields_set_type(struct rd_fields *fields, struct restd_slice type);
 void rd_fields_remove(struct rd_fields *fields, struct restd_slice name);
 struct restd_slice rd_fields_get(const struct rd_fields *fields,

@@ -167,6 +167,9 @@ int restd_response_printf(struct restd_response *response, const char *format,
     char text[1024];
     va_list args;
 
+    if (response->stream) {
+        return RESTD_ESTATE;
+    }
     if (response->borrowed_len > 0) {
         const char *data = response->borrowed;
         size_t len = response->borrowed_len;

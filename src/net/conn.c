@@ -174,7 +174,10 @@ static void conn_writable(struct rd_conn *conn)
 {
     struct rd_reactor *r = conn->reactor;
 
-    conn->flags &= (uint16_t)~RD_CONN_PUMP;
+    if (conn->flags & RD_CONN_PUMP) {
+        conn->flags &= (uint16_t)~RD_CONN_PUMP;
+        conn->since = r->tick_now;
+    }
     if (conn->out.len > 0) {
         rd_conn_send_kept(conn);
         if (rd_conn_is_closed(conn)) {

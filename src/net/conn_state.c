@@ -78,7 +78,7 @@ void rd_conn_set_deadline(struct rd_conn *conn)
 
 enum rd_conn_state rd_conn_derive_state(const struct rd_conn *conn)
 {
-    if (conn->out.len > 0) {
+    if (conn->out.len > 0 || (conn->flags & RD_CONN_PUMP)) {
         return RD_CONN_WRITING;
     }
     if (conn->flags & RD_CONN_HELD) {

@@ -69,6 +69,16 @@ static void free_dead(struct rd_reactor *r)
     }
 }
 
+/* What the protocol has left for the turn's end, then the slots. */
+static void finish_turn(struct rd_reactor *r)
+{
+    while (r->work) {
+        r->work = 0;
+        r->protocol->turn_end(r);
+    }
+    free_dead(r);
+}
+
 static int pick_idle(struct rd_wheel_node *node, void *data)
 {
     (void)data;
@@ -105,7 +115,7 @@ static void relieve(struct rd_reactor *r)
                 break;
             }
         }
-        free_dead(r);
+        finish_turn(r);
     }
     if (level >= RD_LEVEL_TRIM) {
         r->protocol->trim(r);
@@ -134,13 +144,7 @@ static void before_poll(void *data)
 {
     struct rd_reactor *r = data;
 
-    while (r->work) {
-        r->work = 0;
-        r->protocol->turn_end(r);
-    }
-    if (r->dead) {
-        free_dead(r);
-    }
+    finish_turn(r);
     if (__builtin_expect(rd_budget_level(r->ledger.budget) > 0, 0)) {
         relieve(r);
     }
