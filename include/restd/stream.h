@@ -106,7 +106,9 @@ struct restd_upload_ops {
      * the handler has made it a stream already. */
     int (*end)(struct restd_request *request, struct restd_response *response,
                void *data);
-    /** The last call, once, `complete` or not. Frees `data`. */
+    /** The last call, once, `complete` or not. Frees `data`. Where the handler
+     * has made the response a stream, it comes as soon as the content is
+     * complete. */
     void (*closed)(int complete, void *data);
 };
 

@@ -158,6 +158,8 @@ static void end_upload(struct rd_h1 *h1, struct rd_h1_exchange *ex)
     rd_conn_hold(conn);
     rd_h1_todo(ex);
     if (ex->stream.is_set) {
+        /* Who answers while it comes has to know that it is all there. */
+        rd_h1_upload_closed(ex);
         return;
     }
     if (rd_h1_begin(h1, conn) != 0) {

@@ -225,6 +225,14 @@ static void tell_after(struct rd_h1_exchange *ex)
     rd_invoke_after(&h1->request, ex->status, ex->stream.sent, ex->is_aborted);
 }
 
+void rd_h1_upload_closed(struct rd_h1_exchange *ex)
+{
+    if (ex->upload.is_set && ex->upload.ops.closed) {
+        ex->upload.ops.closed(ex->upload.is_complete, ex->upload.data);
+    }
+    ex->upload.is_set = 0;
+}
+
 /* The connection's slot lives until the end of the turn, closed or not. */
 static void finish(struct rd_h1_exchange *ex)
 {
@@ -239,9 +247,7 @@ static void finish(struct rd_h1_exchange *ex)
     if (ex->stream.is_set && ex->stream.ops.closed) {
         ex->stream.ops.closed(&ex->stream, !ex->is_aborted, ex->stream.data);
     }
-    if (ex->upload.is_set && ex->upload.ops.closed) {
-        ex->upload.ops.closed(ex->upload.is_complete, ex->upload.data);
-    }
+    rd_h1_upload_closed(ex);
     rd_h1_exchange_free(ex);
     if (goes_on) {
         conn->flags &= (uint16_t)~RD_CONN_PUMP;

@@ -100,6 +100,8 @@ void rd_h1_stream_room(struct rd_conn *conn);
 /* Sends `len` bytes whole or not at all: 0, RESTD_EAGAIN, RESTD_ECLOSED. */
 int rd_stream_write_all(struct restd_stream *stream, const void *data,
                         size_t len);
+/* The last call for its taker, if that has not been. */
+void rd_h1_upload_closed(struct rd_h1_exchange *exchange);
 /* The response is no stream after all. */
 void rd_h1_stream_drop(struct restd_stream *stream);
 
