@@ -66,6 +66,23 @@ static int hold(struct taker *t, int by_gate)
                            &t->timer);
 }
 
+/* Pauses at gate 1, resumes at gate 2: both from outside of `content`. */
+static void gate_turned(struct restd_timer *timer, void *data)
+{
+    struct taker *t = data;
+    int at = atomic_load(&gate);
+
+    (void)timer;
+    if (at == 1 && !t->paused) {
+        t->paused = 1;
+        restd_upload_pause(t->upload);
+        atomic_store(&seen.last, 1);
+    } else if (at == 2 && t->paused) {
+        t->paused = 0;
+        restd_upload_resume(t->upload);
+    }
+}
+
 static int take_piece(struct restd_upload *upload, const char *bytes,
                       size_t len, void *data)
 {
@@ -166,6 +183,9 @@ static int take_handler(struct restd_request *request,
         request, query_has(request, "endless") ? &endless_ops : &take_ops, &t);
     if (rc == 0 && query_has(request, "gate")) {
         rc = hold(t, 1);
+    }
+    if (rc == 0 && query_has(request, "turned")) {
+        rc = restd_timer_new(t->loop, 1, 2, gate_turned, t, &t->timer);
     }
     if (rc == 0 && query_has(request, "body")) {
         /* Not to be seen, and not to be left behind. */
@@ -598,6 +618,46 @@ START_TEST(held_by_its_handler_the_window_holds_the_client)
 }
 END_TEST
 
+START_TEST(held_by_its_handler_with_content_at_hand)
+{
+    start();
+    say_head("/take?gate", "Content-Length: 10\r\n\r\nabcde");
+    ck_assert_int_eq(client_say(c, "fgh"), 0); /* 2 were the empty line */
+    EVENTUALLY(server_counters(site.server).processing == 1);
+    ck_assert_uint_eq(atomic_load(&taken), 0);
+    atomic_store(&gate, 1);
+    ck_assert_int_eq(content_receive(c, &r, 0), 201);
+    ck_assert_int_eq(strncmp(r.body, "/take 10 ", 9), 0);
+    check_goes_on();
+    client_close(c);
+    wait_closed(1, 1);
+}
+END_TEST
+
+START_TEST(held_from_elsewhere_at_once)
+{
+    start();
+    say_length("/take?turned", 20);
+    ck_assert(say_pattern(0, 10));
+    EVENTUALLY(atomic_load(&taken) == 10);
+    atomic_store(&gate, 1);
+    EVENTUALLY(atomic_load(&seen.last) == 1);
+    ck_assert(say_pattern(10, 20));
+    /* The loop has been round when it has answered this. */
+    ck_assert_int_eq(client_connect(&clients[1], site.port, 0), 0);
+    ck_assert_int_eq(
+        content_ask(&clients[1], "GET /plain HTTP/1.1\r\nHost: x\r\n\r\n", &r),
+        200);
+    ck_assert_uint_eq(atomic_load(&taken), 10);
+    ck_assert_uint_eq(server_counters(site.server).processing, 1);
+    atomic_store(&gate, 2);
+    check_taken("/take", 20);
+    client_close(c);
+    client_close(&clients[1]);
+    wait_closed(1, 1);
+}
+END_TEST
+
 START_TEST(held_it_is_not_late)
 {
     site.options.body_timeout_ms = 200;
@@ -953,6 +1013,8 @@ int main(void)
     tcase_add_test(tc, continue_comes_before_a_reply_under_way);
     tcase_add_test(tc, held_in_each_piece);
     tcase_add_test(tc, held_by_its_handler_the_window_holds_the_client);
+    tcase_add_test(tc, held_by_its_handler_with_content_at_hand);
+    tcase_add_test(tc, held_from_elsewhere_at_once);
     tcase_add_test(tc, held_it_is_not_late);
     tcase_add_test(tc, a_taker_refuses_at_any_piece);
     tcase_add_test(tc, an_error_in_an_echo_cuts_it);
