@@ -49,7 +49,7 @@ typedef int restd_wrapper_fn(struct restd_request *request,
 
 /** How a request ended. */
 struct restd_outcome {
-    int status;             /* of the reply; 0: the client left before one */
+    int status;             /* of the reply; 0: there was none */
     uint64_t content_bytes; /* sent of its content, before framing */
     uint64_t duration_ns;   /* first byte of the request to here */
     int aborted;            /* 1: the client left before the end */

@@ -67,7 +67,7 @@ restd_request_query_next(const struct restd_request *request, size_t *cursor,
  * white space around it; absent if there is none. */
 RESTD_API struct restd_slice
 restd_request_header(const struct restd_request *request, const char *name);
-/** Field lines in order of arrival, then what plugins have set; of one name
+/** What plugins have set, then field lines in order of arrival; of one name
  * only if `name` is not NULL. *cursor is 0 for the first; RESTD_ENOENT behind
  * the last. */
 RESTD_API RESTD_MUST_CHECK int

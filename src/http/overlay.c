@@ -9,6 +9,7 @@
 #include <restd/error.h>
 
 #include "base/slice.h"
+#include "codec/chars.h"
 #include "codec/field.h"
 
 #define ENTRY_HEAD 4u
@@ -43,8 +44,8 @@ int rd_overlay_set_path(struct rd_overlay *o, struct restd_slice path)
         return RESTD_EINVAL;
     }
     for (size_t i = 0; i < path.len; i++) {
-        if (path.data[i] == '?' || path.data[i] == '#' ||
-            (unsigned char)path.data[i] <= ' ' || path.data[i] == 0x7f) {
+        if (path.data[i] == '?' ||
+            !rd_chars_is(path.data[i], RD_CHARS_TARGET)) {
             return RESTD_EINVAL;
         }
     }

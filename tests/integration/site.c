@@ -134,7 +134,7 @@ void site_at_rest(void)
 void site_tear_down(void)
 {
     if (site.server) {
-        if (restd_server_state(site.server) == RESTD_RUNNING) {
+        if (restd_server_state(site.server) == RESTD_STATE_RUNNING) {
             site_at_rest();
         }
         restd_server_stop(site.server);

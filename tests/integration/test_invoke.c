@@ -214,8 +214,9 @@ static int take_handler(struct restd_request *request,
 static int rewrite(struct restd_request *request,
                    struct restd_response *response, void *data)
 {
-    static const char *const bad[] = {"",     "x",     "x/y",   "/a?b", "/a#b",
-                                      "/a b", "/\r\n", "/\x7f", "/\x01"};
+    static const char *const bad[] = {"",      "x",     "x/y",      "/a?b",
+                                      "/a#b",  "/a b",  "/\r\n",    "/\x7f",
+                                      "/\x01", "/\x80", "/\xc3\xa4"};
     char path[5000];
     (void)response;
     (void)data;

@@ -799,7 +799,7 @@ START_TEST(a_drain_lets_it_come_to_its_end)
         0);
     EVENTUALLY(server_counters(site.server).requests_active == 1);
     restd_server_drain(site.server);
-    EVENTUALLY(restd_server_state(site.server) == RESTD_DRAINING);
+    EVENTUALLY(restd_server_state(site.server) == RESTD_STATE_DRAINING);
     content_receive(c, &r, 0);
     check_whole(9000000);
     ck_assert(client_at_end(c));

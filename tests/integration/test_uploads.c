@@ -987,7 +987,7 @@ START_TEST(a_drain_lets_them_come_to_their_end)
     say_length("/take", 10);
     EVENTUALLY(server_counters(site.server).requests_active == 1);
     restd_server_drain(site.server);
-    EVENTUALLY(restd_server_state(site.server) == RESTD_DRAINING);
+    EVENTUALLY(restd_server_state(site.server) == RESTD_STATE_DRAINING);
     ck_assert(say_pattern(0, 10));
     check_taken("/take", 10);
     ck_assert_ptr_nonnull(strstr(r.head, "\r\nConnection: close\r\n"));
