@@ -220,6 +220,189 @@ START_TEST(without_memory_what_was_appended_stays)
 }
 END_TEST
 
+/* --- references -------------------------------------------------------------- */
+
+static int released[8]; /* how often each was */
+static int order[8], order_n;
+
+static void release(void *arg)
+{
+    int i = (int)((int *)arg - released);
+    released[i]++;
+    order[order_n++ % 8] = i;
+}
+
+static void append_ref(struct rd_chain *chain, const char *data, size_t len,
+                       int number)
+{
+    struct rd_chunk_ref ref = {.data = data,
+                               .fd = -1,
+                               .len = len,
+                               .release = release,
+                               .arg = &released[number]};
+    ck_assert_int_eq(rd_chain_append_ref(chain, &pool, RD_MEM_OUTPUT, &ref), 0);
+}
+
+static void append_text(struct rd_chain *chain, const char *text)
+{
+    ck_assert_int_eq(
+        rd_chain_append(chain, &pool, RD_MEM_OUTPUT, text, strlen(text)), 0);
+}
+
+static void set_up_refs(void)
+{
+    set_up();
+    memset(released, 0, sizeof(released));
+    order_n = 0;
+}
+
+/* Bytes, references and bytes again keep their order, however consumed. */
+START_TEST(references_between_bytes)
+{
+    static const char want[] = "one-TWO-three-FOUR-FIVE";
+    struct rd_chain *chain = &models[1].chain;
+    char copy[sizeof(want)];
+    size_t step = (size_t)_i + 1;
+
+    append_text(chain, "one-");
+    append_ref(chain, "TWO-", 4, 0);
+    append_text(chain, "three-");
+    append_ref(chain, "FOUR-", 5, 1);
+    append_ref(chain, "FIVE", 4, 2);
+    ck_assert_uint_eq(chain->len, sizeof(want) - 1);
+    ck_assert_uint_eq(live(RD_MEM_OUTPUT), 5 * RD_CHUNK_BYTES);
+    ck_assert_ptr_null(rd_chain_file(chain));
+    for (size_t at = 0; at < sizeof(want) - 1; at += step) {
+        struct iovec iov[8];
+        size_t left = sizeof(want) - 1 - at;
+        size_t n = 0;
+        rd_chain_copy(chain, copy);
+        ck_assert(memcmp(copy, want + at, left) == 0);
+        int iov_n = rd_chain_iov(chain, iov, 8);
+        for (int i = 0; i < iov_n; i++) {
+            ck_assert(memcmp(iov[i].iov_base, want + at + n, iov[i].iov_len) ==
+                      0);
+            n += iov[i].iov_len;
+        }
+        ck_assert_uint_eq(n, left);
+        ck_assert_int_eq(released[0], at >= 8);
+        ck_assert_int_eq(released[1], at >= 19);
+        ck_assert_int_eq(released[2], 0);
+        rd_chain_consume(chain, &pool, RD_MEM_OUTPUT,
+                         step < left ? step : left);
+    }
+    ck_assert_int_eq(order_n, 3);
+    ck_assert_int_eq(order[0], 0);
+    ck_assert_int_eq(order[1], 1);
+    ck_assert_int_eq(order[2], 2);
+    ck_assert_uint_eq(live(RD_MEM_OUTPUT), 0);
+}
+END_TEST
+
+START_TEST(references_are_released_once_by_clear_and_not_by_join)
+{
+    struct rd_chain *to = &models[1].chain;
+    struct rd_chain from = {NULL, NULL, 0};
+
+    append_ref(to, "a", 1, 0);
+    append_ref(&from, "bc", 2, 1);
+    append_text(&from, "d");
+    append_ref(&from, "e", 1, 2);
+    rd_chain_join(to, &from, &pool, RD_MEM_OUTPUT, RD_MEM_OUTPUT);
+    ck_assert_int_eq(order_n, 0);
+    ck_assert_ptr_null(from.head);
+    ck_assert_uint_eq(to->len, 5);
+    rd_chain_consume(to, &pool, RD_MEM_OUTPUT, 2);
+    ck_assert_int_eq(order_n, 1);
+    rd_chain_clear(to, &pool, RD_MEM_OUTPUT);
+    rd_chain_clear(to, &pool, RD_MEM_OUTPUT);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(released[i], 1);
+        ck_assert_int_eq(order[i], i);
+    }
+}
+END_TEST
+
+START_TEST(bytes_are_not_put_behind_those_of_a_reference)
+{
+    static const char constant[] = "constant";
+    struct rd_chain *chain = &models[1].chain;
+    char copy[16];
+
+    append_ref(chain, constant, 8, 0);
+    append_text(chain, "more");
+    ck_assert_uint_eq(live(RD_MEM_OUTPUT), 2 * RD_CHUNK_BYTES);
+    rd_chain_copy(chain, copy);
+    ck_assert(memcmp(copy, "constantmore", 12) == 0);
+    ck_assert_str_eq(constant, "constant");
+}
+END_TEST
+
+START_TEST(without_memory_a_reference_is_not_released)
+{
+    struct rd_chain *chain = &models[1].chain;
+    struct rd_chunk_ref ref = {.data = "x",
+                               .fd = -1,
+                               .len = 1,
+                               .release = release,
+                               .arg = &released[0]};
+    int n = 0;
+
+    rd_budget_init(&budget, 2 * 4096, 1);
+    rd_ledger_init(&ledger, &budget);
+    while (rd_chain_append_ref(chain, &pool, RD_MEM_OUTPUT, &ref) == 0) {
+        n++;
+    }
+    ck_assert_int_eq(n, 6);
+    ck_assert_int_eq(order_n, 0);
+    ck_assert_uint_eq(chain->len, 6);
+    rd_chain_clear(chain, &pool, RD_MEM_OUTPUT);
+    ck_assert_int_eq(released[0], 6);
+}
+END_TEST
+
+/* Larger than what 32 bits count. */
+START_TEST(stretches_of_a_file)
+{
+    static const uint64_t huge = UINT64_C(5) << 32;
+    struct rd_chain *chain = &models[1].chain;
+    struct rd_chunk_ref ref = {.fd = 7,
+                               .offset = 100,
+                               .len = huge,
+                               .release = release,
+                               .arg = &released[0]};
+    struct iovec iov[8];
+
+    append_text(chain, "head");
+    append_ref(chain, "ref", 3, 1);
+    ck_assert_int_eq(rd_chain_append_ref(chain, &pool, RD_MEM_OUTPUT, &ref), 0);
+    append_text(chain, "tail");
+    ck_assert_uint_eq(chain->len, huge + 11);
+    /* Vectors go up to the file, which is not first yet. */
+    ck_assert_int_eq(rd_chain_iov(chain, iov, 8), 2);
+    ck_assert_ptr_null(rd_chain_file(chain));
+    rd_chain_consume(chain, &pool, RD_MEM_OUTPUT, 5);
+    ck_assert_int_eq(rd_chain_iov(chain, iov, 8), 1);
+    ck_assert_ptr_null(rd_chain_file(chain));
+    rd_chain_consume(chain, &pool, RD_MEM_OUTPUT, 2);
+    ck_assert_int_eq(rd_chain_iov(chain, iov, 8), 0);
+    const struct rd_chunk_ref *file = rd_chain_file(chain);
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(file->fd, 7);
+    ck_assert_uint_eq(file->offset, 100);
+    rd_chain_consume(chain, &pool, RD_MEM_OUTPUT, huge - 1);
+    file = rd_chain_file(chain);
+    ck_assert_uint_eq(file->offset, 99 + huge);
+    ck_assert_uint_eq(file->len, 1);
+    ck_assert_int_eq(released[0], 0);
+    rd_chain_consume(chain, &pool, RD_MEM_OUTPUT, 1);
+    ck_assert_int_eq(released[0], 1);
+    ck_assert_ptr_null(rd_chain_file(chain));
+    ck_assert_int_eq(rd_chain_iov(chain, iov, 8), 1);
+    ck_assert_uint_eq(iov[0].iov_len, 4);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("chunk");
@@ -230,6 +413,14 @@ int main(void)
     tcase_add_test(tc, small_appends_share_a_chunk);
     tcase_add_test(tc, three_chunks_to_a_page);
     tcase_add_test(tc, without_memory_what_was_appended_stays);
+    suite_add_tcase(suite, tc);
+    tc = tcase_create("references");
+    tcase_add_checked_fixture(tc, set_up_refs, tear_down);
+    tcase_add_loop_test(tc, references_between_bytes, 0, 24);
+    tcase_add_test(tc, references_are_released_once_by_clear_and_not_by_join);
+    tcase_add_test(tc, bytes_are_not_put_behind_those_of_a_reference);
+    tcase_add_test(tc, without_memory_a_reference_is_not_released);
+    tcase_add_test(tc, stretches_of_a_file);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }

@@ -2,11 +2,13 @@
 /* What a handler may set of a response and what it may not, the head that
  * comes of it, and contents that are larger than the stage. */
 #include <restd/http.h>
+#include <restd/stream.h>
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "http/message.h"
 #include "support/suite.h"
@@ -424,6 +426,226 @@ START_TEST(reset_takes_everything_back)
 }
 END_TEST
 
+/* --- fields against a list ------------------------------------------------ */
+
+#define LINES 64
+
+static struct line {
+    char name[8], value[8];
+    int preset;
+} lines[LINES];
+static int lines_n;
+
+static int same_name(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
+}
+
+static void model_remove(const char *name)
+{
+    int n = 0;
+    for (int i = 0; i < lines_n; i++) {
+        if (!same_name(lines[i].name, name)) {
+            lines[n++] = lines[i];
+        }
+    }
+    lines_n = n;
+}
+
+static void model_add(const char *name, const char *value)
+{
+    struct line *line = &lines[lines_n++];
+    snprintf(line->name, sizeof(line->name), "%s", name);
+    snprintf(line->value, sizeof(line->value), "%s", value);
+    line->preset = 0;
+}
+
+static void check_lines(const char *name)
+{
+    char want[2048];
+    size_t n = (size_t)snprintf(
+        want, sizeof(want), "HTTP/1.1 200 OK\r\n" DATE "Content-Length: 0\r\n");
+    const char *first = NULL;
+    for (int i = 0; i < lines_n; i++) {
+        n += (size_t)snprintf(want + n, sizeof(want) - n, "%s: %s\r\n",
+                              lines[i].name, lines[i].value);
+        if (!first && same_name(lines[i].name, name)) {
+            first = lines[i].value;
+        }
+    }
+    snprintf(want + n, sizeof(want) - n, "\r\n");
+    ck_assert_str_eq(head_of(0, 0), want);
+    struct restd_slice got = restd_response_header(&response, name);
+    ck_assert_int_eq(got.data == NULL, first == NULL);
+    if (first) {
+        ck_assert(restd_slice_is(got, first));
+    }
+}
+
+START_TEST(fields_against_a_list)
+{
+    static const char *const names[] = {"A", "a", "AB", "B", "Ba", "a-b"};
+    unsigned seed = (unsigned)_i + 1;
+
+    lines_n = 0;
+    for (int round = 0; round < 5000; round++) {
+        const char *name = names[rand_r(&seed) % 6];
+        char value[8];
+        snprintf(value, sizeof(value), "%d", rand_r(&seed) % 1000);
+        switch (rand_r(&seed) % (lines_n > 40 ? 3 : 6)) {
+        case 0:
+            restd_response_remove_header(&response, name);
+            model_remove(name);
+            break;
+        case 1:
+            /* What stands now is from `before` functions, or: back to it. */
+            if (rand_r(&seed) % 3 == 0) {
+                response.fields.preset = response.fields.len;
+                for (int i = 0; i < lines_n; i++) {
+                    lines[i].preset = 1;
+                }
+            } else {
+                restd_response_reset(&response);
+                while (lines_n > 0 && !lines[lines_n - 1].preset) {
+                    lines_n--;
+                }
+            }
+            break;
+        case 2:
+            ck_assert_int_eq(restd_response_set_header(&response, name, value),
+                             0);
+            model_remove(name);
+            model_add(name, value);
+            break;
+        default:
+            ck_assert_int_eq(restd_response_add_header(&response, name, value),
+                             0);
+            model_add(name, value);
+        }
+        check_lines(name);
+    }
+}
+END_TEST
+
+START_TEST(setting_what_is_refused_changes_nothing)
+{
+    char value[RD_FIELDS_MAX];
+
+    memset(value, 'v', sizeof(value));
+    value[sizeof(value) - 1] = '\0';
+    ck_assert_int_eq(restd_response_add_header(&response, "A", "1"), 0);
+    ck_assert_int_eq(restd_response_set_header(&response, "A", value),
+                     RESTD_ELIMIT);
+    ck_assert_int_eq(restd_response_set_header(&response, "A", "\n"),
+                     RESTD_EINVAL);
+    ck_assert_int_eq(restd_response_set_header(&response, "Date", "1"),
+                     RESTD_EINVAL);
+    ck_assert(restd_slice_is(restd_response_header(&response, "a"), "1"));
+    ck_assert_int_eq(restd_response_set_type(&response, "a/b"), 0);
+    ck_assert(restd_slice_is(restd_response_header(&response, "content-type"),
+                             "a/b"));
+    restd_response_remove_header(&response, "CONTENT-type");
+    ck_assert_ptr_null(restd_response_header(&response, "content-type").data);
+}
+END_TEST
+
+/* --- contents that stay where they are --------------------------------------- */
+
+START_TEST(a_constant_is_referred_to)
+{
+    ck_assert_int_eq(restd_response_body_static(&response, big, sizeof(big)),
+                     0);
+    check_body(big, sizeof(big));
+    ck_assert_ptr_eq(response.chain.head->ref.data, big);
+    ck_assert_uint_eq(atomic_load(&ledger.live[RD_MEM_OUTPUT]), RD_CHUNK_BYTES);
+    ck_assert_int_eq(restd_response_body_static(&response, big, 5), 0);
+    check_body(big, 5);
+    ck_assert_int_eq(restd_response_body_static(&response, NULL, 0), 0);
+    check_body("", 0);
+    ck_assert_uint_eq(atomic_load(&ledger.live[RD_MEM_OUTPUT]), 0);
+}
+END_TEST
+
+START_TEST(a_prepared_one_is_held_as_long_as_it_is_needed)
+{
+    struct restd_prepared *p = NULL;
+    static char own[6000];
+
+    memcpy(own, big, sizeof(own));
+    ck_assert_int_eq(restd_prepared_new(201, NULL, own, sizeof(own), &p), 0);
+    memset(own, 'x', sizeof(own)); /* it has a copy */
+    ck_assert_int_eq(restd_response_prepared(&response, p), 0);
+    ck_assert_int_eq(restd_response_prepared(&response, p), 0);
+    restd_prepared_unref(p);
+    ck_assert_int_eq(restd_response_status(&response), 201);
+    check_body(big, sizeof(own));
+    restd_prepared_unref(restd_prepared_ref(p));
+    check_body(big, sizeof(own));
+    restd_response_reset(&response); /* the last reference: see the sanitizer */
+    check_body("", 0);
+}
+END_TEST
+
+START_TEST(prepared_ones_that_cannot_be)
+{
+    static const int bad[] = {-1, 0, 100, 199, 600};
+    struct restd_prepared *p = NULL;
+    struct restd_fields *set = NULL;
+    char value[RD_FIELDS_MAX];
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ck_assert_int_eq(restd_prepared_new(bad[i], NULL, "", 0, &p),
+                         RESTD_ERANGE);
+    }
+    memset(value, 'v', sizeof(value));
+    value[3000] = '\0';
+    ck_assert_int_eq(restd_fields_new(&set), 0);
+    ck_assert_int_eq(restd_fields_add(set, "A", value), 0);
+    ck_assert_int_eq(restd_prepared_new(200, set, big, 5000, &p), 0);
+    restd_fields_free(set);
+    ck_assert_int_eq(restd_response_prepared(&response, p), 0);
+    ck_assert_uint_eq(restd_response_header(&response, "a").len, 3000);
+    /* Its fields a second time have no room. */
+    ck_assert_int_eq(restd_response_prepared(&response, p), RESTD_ELIMIT);
+    restd_response_reset(&response);
+    /* The budget has no room for the reference. */
+    rd_chunk_pool_fini(&pool);
+    rd_budget_init(&budget, 1, 1);
+    rd_ledger_init(&ledger, &budget);
+    rd_chunk_pool_init(&pool, &ledger);
+    ck_assert_int_eq(restd_response_prepared(&response, p), RESTD_ENOMEM);
+    restd_response_reset(&response);
+    ck_assert_int_eq(restd_response_body_static(&response, big, 5000),
+                     RESTD_ENOMEM);
+    check_body("", 0);
+    restd_prepared_unref(p);
+}
+END_TEST
+
+START_TEST(redirects)
+{
+    ck_assert_int_eq(restd_response_redirect(&response, 300, "/"),
+                     RESTD_ERANGE);
+    ck_assert_int_eq(restd_response_redirect(&response, 304, "/"),
+                     RESTD_ERANGE);
+    ck_assert_int_eq(restd_response_redirect(&response, 302, "/\r\n"),
+                     RESTD_EINVAL);
+    ck_assert_int_eq(restd_response_status(&response), 200);
+    ck_assert_int_eq(restd_response_redirect(&response, 308, "/a"), 0);
+    ck_assert_int_eq(restd_response_redirect(&response, 303, "/b"), 0);
+    ck_assert_str_eq(head_of(0, 0),
+                     "HTTP/1.1 303 See Other\r\n" DATE "Content-Length: 0\r\n"
+                     "Location: /b\r\n\r\n");
+}
+END_TEST
+
+START_TEST(no_stream_without_a_request)
+{
+    ck_assert_int_eq(restd_response_stream(&response, NULL, NULL, NULL),
+                     RESTD_ESTATE);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("response");
@@ -446,6 +668,13 @@ int main(void)
     tcase_add_test(tc, problems);
     tcase_add_test(tc, the_longest_problem_fits);
     tcase_add_test(tc, reset_takes_everything_back);
+    tcase_add_loop_test(tc, fields_against_a_list, 0, 3);
+    tcase_add_test(tc, setting_what_is_refused_changes_nothing);
+    tcase_add_test(tc, a_constant_is_referred_to);
+    tcase_add_test(tc, a_prepared_one_is_held_as_long_as_it_is_needed);
+    tcase_add_test(tc, prepared_ones_that_cannot_be);
+    tcase_add_test(tc, redirects);
+    tcase_add_test(tc, no_stream_without_a_request);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }
