@@ -40,7 +40,8 @@ struct restd_next;
 RESTD_API int restd_next(struct restd_next *next);
 /**
  * Runs in place of what it encloses: calls restd_next(), or answers by itself.
- * May change the response behind it, unless it is streamed. [loop]
+ * May change the response behind it, unless it is streamed or left to the
+ * taker of the content (restd_request_receive()). [loop]
  * Returns as a handler.
  */
 typedef int restd_wrapper_fn(struct restd_request *request,

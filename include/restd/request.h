@@ -122,8 +122,9 @@ RESTD_API RESTD_MUST_CHECK int
 restd_request_set_header(struct restd_request *request, const char *name,
                          struct restd_slice value);
 /** Has the request routed by another path (copied). For `before` functions of
- * the outermost router. RESTD_EINVAL if it does not begin with '/' or has
- * characters that no path has, RESTD_ELIMIT as above. */
+ * the outermost router: RESTD_ESTATE once it is routed. RESTD_EINVAL if it
+ * does not begin with '/' or has characters that no path has, RESTD_ELIMIT as
+ * above. */
 RESTD_API RESTD_MUST_CHECK int
 restd_request_set_path(struct restd_request *request, const char *path);
 /** A pointer for the plugins and handlers of one request; NULL at first. */

@@ -118,12 +118,33 @@ void rd_h1_stream_room(struct rd_conn *conn)
     }
 }
 
+/* What may be kept of a stream: less and less as memory becomes short, so that
+ * many slow readers slow down and nobody is cut off. */
+static uint64_t high_water(const struct rd_reactor *r)
+{
+    uint64_t high = r->options->output_high_bytes;
+
+    switch ((enum rd_mem_level)rd_budget_level(r->ledger.budget)) {
+    case RD_LEVEL_NORMAL:
+        return high;
+    case RD_LEVEL_TRIM:
+        return high / 4;
+    case RD_LEVEL_CLOSE:
+        return high / 16;
+    case RD_LEVEL_REFUSE:
+        return RD_CHUNK_BYTES / 2;
+    case RD_LEVEL_FULL:
+        break;
+    }
+    return 0;
+}
+
 /* Room for content; sets what brings `ready` when there is none. */
 static size_t room(struct rd_h1_exchange *ex, size_t len)
 {
     struct restd_stream *stream = &ex->stream;
     const struct rd_reactor *r = ex->h1->reactor;
-    uint64_t high = r->options->output_high_bytes;
+    uint64_t high = high_water(r);
     uint64_t kept =
         ex->conn->out.len + (r->out.conn == ex->conn ? r->out.len : 0);
     uint64_t n = kept < high ? high - kept : 0;
@@ -137,7 +158,8 @@ static size_t room(struct rd_h1_exchange *ex, size_t len)
     n = n < turn ? n : turn;
     if (n < len) {
         stream->wants_room = 1;
-        if (ex->conn->out.len == 0) {
+        stream->wants_memory = high == 0;
+        if (ex->conn->out.len == 0 && high > 0) {
             ex->conn->flags |= RD_CONN_PUMP;
         }
         return (size_t)n;
@@ -196,9 +218,10 @@ int rd_stream_write_all(struct restd_stream *stream, const void *data,
     if (ex->is_left || stream->is_ended) {
         return RESTD_ECLOSED;
     }
-    if (!stream->is_open ||
-        ex->conn->out.len >= ex->h1->options->output_high_bytes) {
+    uint64_t high = high_water(ex->h1->reactor);
+    if (!stream->is_open || ex->conn->out.len >= high) {
         stream->wants_room = 1;
+        stream->wants_memory = high == 0;
         return RESTD_EAGAIN;
     }
     if (stream->keepalive_ms) {
@@ -284,6 +307,9 @@ uint32_t rd_h1_stream_deadline(const struct rd_h1_exchange *ex)
     if (stream->events && r->draining) {
         return r->tick_now;
     }
+    if (stream->wants_memory) {
+        return r->tick_now + 1;
+    }
     return stream->keepalive_ms && !stream->is_ended ? stream->keepalive_tick
                                                      : r->tick_now + FAR_TICKS;
 }
@@ -294,6 +320,9 @@ void rd_h1_stream_tick(struct rd_h1_exchange *ex)
 
     if (stream->events && ex->h1->reactor->draining) {
         restd_stream_end(stream);
+    } else if (stream->wants_memory) {
+        stream->wants_memory = 0;
+        call_ready(ex);
     } else if (stream->keepalive_ms && !stream->is_ended &&
                (int32_t)(stream->keepalive_tick - ex->h1->reactor->tick_now) <=
                    0) {

@@ -165,5 +165,7 @@ int restd_request_set_header(struct restd_request *request, const char *name,
 
 int restd_request_set_path(struct restd_request *request, const char *path)
 {
-    return rd_overlay_set_path(&request->overlay, rd_slice_str(path));
+    return request->match->scope /* routed */
+               ? RESTD_ESTATE
+               : rd_overlay_set_path(&request->overlay, rd_slice_str(path));
 }

@@ -70,6 +70,8 @@ static int tell(struct restd_request *request, struct restd_response *response,
     struct restd_slice b = restd_request_body(request);
     (void)data;
     ck_assert_int_eq(restd_response_add_header(response, "X-Two", "2"), 0);
+    /* It is routed by now. */
+    ck_assert_int_eq(restd_request_set_path(request, "/x"), RESTD_ESTATE);
     return restd_response_printf(response, "%.*s|%.*s|%.*s|%.*s", (int)id.len,
                                  id.data, (int)q.len, q.data ? q.data : "",
                                  (int)h.len, h.data ? h.data : "", (int)b.len,
