@@ -31,7 +31,7 @@ struct restd_stream {
     uint8_t is_set;                        /* the response is a stream */
     uint8_t is_open;                       /* its head has been written */
     uint8_t is_ended;
-    uint8_t wants_room, wants_memory;
+    uint8_t wants_room;
     uint8_t chunked, head_only, events;
 };
 

@@ -119,9 +119,11 @@ void rd_h1_stream_room(struct rd_conn *conn)
 }
 
 /* What may be kept of a stream: less and less as memory becomes short, so that
- * many slow readers slow down and nobody is cut off. */
-static uint64_t high_water(const struct rd_reactor *r)
+ * many slow readers slow down and nobody is cut off. In the end a piece is
+ * given only to a socket that is sure to take it, so that nothing is kept. */
+static uint64_t high_water(const struct rd_conn *conn)
 {
+    const struct rd_reactor *r = conn->reactor;
     uint64_t high = r->options->output_high_bytes;
 
     switch ((enum rd_mem_level)rd_budget_level(r->ledger.budget)) {
@@ -132,11 +134,25 @@ static uint64_t high_water(const struct rd_reactor *r)
     case RD_LEVEL_CLOSE:
         return high / 16;
     case RD_LEVEL_REFUSE:
-        return RD_CHUNK_BYTES / 2;
     case RD_LEVEL_FULL:
         break;
     }
-    return 0;
+    return conn->out.len == 0 && rd_conn_is_writable(conn) ? RD_CHUNK_BYTES / 2
+                                                           : 0;
+}
+
+/* Has `ready` called when there is room. */
+static void wait_for_room(struct rd_h1_exchange *ex)
+{
+    struct rd_conn *conn = ex->conn;
+
+    ex->stream.wants_room = 1;
+    if (conn->out.len == 0) {
+        conn->flags |= RD_CONN_PUMP;
+        if (conn->reactor->out.conn != conn) {
+            rd_conn_arm(conn);
+        }
+    }
 }
 
 /* Room for content; sets what brings `ready` when there is none. */
@@ -144,7 +160,7 @@ static size_t room(struct rd_h1_exchange *ex, size_t len)
 {
     struct restd_stream *stream = &ex->stream;
     const struct rd_reactor *r = ex->h1->reactor;
-    uint64_t high = high_water(r);
+    uint64_t high = high_water(ex->conn);
     uint64_t kept =
         ex->conn->out.len + (r->out.conn == ex->conn ? r->out.len : 0);
     uint64_t n = kept < high ? high - kept : 0;
@@ -157,11 +173,7 @@ static size_t room(struct rd_h1_exchange *ex, size_t len)
         stream->turn_bytes < TURN_MAX ? TURN_MAX - stream->turn_bytes : 0;
     n = n < turn ? n : turn;
     if (n < len) {
-        stream->wants_room = 1;
-        stream->wants_memory = high == 0;
-        if (ex->conn->out.len == 0 && high > 0) {
-            ex->conn->flags |= RD_CONN_PUMP;
-        }
+        wait_for_room(ex);
         return (size_t)n;
     }
     return len;
@@ -201,9 +213,6 @@ long restd_stream_write(struct restd_stream *stream, const void *data,
     }
     size_t n = room(ex, len);
     if (n == 0) {
-        if (ex->h1->reactor->out.conn != ex->conn) {
-            rd_conn_arm(ex->conn);
-        }
         return RESTD_EAGAIN;
     }
     int rc = send_piece(ex, data, n);
@@ -218,10 +227,8 @@ int rd_stream_write_all(struct restd_stream *stream, const void *data,
     if (ex->is_left || stream->is_ended) {
         return RESTD_ECLOSED;
     }
-    uint64_t high = high_water(ex->h1->reactor);
-    if (!stream->is_open || ex->conn->out.len >= high) {
-        stream->wants_room = 1;
-        stream->wants_memory = high == 0;
+    if (!stream->is_open || ex->conn->out.len >= high_water(ex->conn)) {
+        wait_for_room(ex);
         return RESTD_EAGAIN;
     }
     if (stream->keepalive_ms) {
@@ -307,9 +314,6 @@ uint32_t rd_h1_stream_deadline(const struct rd_h1_exchange *ex)
     if (stream->events && r->draining) {
         return r->tick_now;
     }
-    if (stream->wants_memory) {
-        return r->tick_now + 1;
-    }
     return stream->keepalive_ms && !stream->is_ended ? stream->keepalive_tick
                                                      : r->tick_now + FAR_TICKS;
 }
@@ -320,9 +324,6 @@ void rd_h1_stream_tick(struct rd_h1_exchange *ex)
 
     if (stream->events && ex->h1->reactor->draining) {
         restd_stream_end(stream);
-    } else if (stream->wants_memory) {
-        stream->wants_memory = 0;
-        call_ready(ex);
     } else if (stream->keepalive_ms && !stream->is_ended &&
                (int32_t)(stream->keepalive_tick - ex->h1->reactor->tick_now) <=
                    0) {

@@ -123,6 +123,8 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
  * behind the scratch if that is this connection's now, else at once. What the
  * kernel does not take is kept. RESTD_ECLOSED if it is closed by then. */
 int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n);
+/* The kernel would take a little output now. A system call. */
+int rd_conn_is_writable(const struct rd_conn *conn);
 /* Limits what waits unsent in the kernel, so that a peer that never reads
  * holds little there. */
 void rd_conn_set_streams(struct rd_conn *conn);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
@@ -173,6 +174,13 @@ int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n)
         rd_conn_arm(conn);
     }
     return 0;
+}
+
+int rd_conn_is_writable(const struct rd_conn *conn)
+{
+    struct pollfd fd = {.fd = rd_io_fd(&conn->io), .events = POLLOUT};
+
+    return poll(&fd, 1, 0) == 1;
 }
 
 void rd_conn_set_streams(struct rd_conn *conn)

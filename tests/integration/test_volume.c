@@ -214,6 +214,23 @@ static uint64_t closed_by(const char *what)
     ck_abort_msg("no reason %s", what);
 }
 
+/* Reasons for which connections were closed so far. */
+static const char *why_closed(void)
+{
+    static char text[1024];
+    const char *name;
+    uint64_t count;
+    size_t len = 0;
+    for (unsigned i = 0; restd_server_closed_by(server, i, &name, &count) == 0;
+         i++) {
+        if (count > 0 && len < sizeof(text)) {
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %llu ",
+                                    name, (unsigned long long)count);
+        }
+    }
+    return text;
+}
+
 /* In the default budget, so that they have to make do with less than
  * output_high each. */
 START_TEST(a_thousand_slow_readers)
@@ -232,7 +249,8 @@ START_TEST(a_thousand_slow_readers)
         for (int i = 0; i < READERS; i++) {
             for (size_t got = 0; got < 10000;) {
                 ssize_t n = recv(fds[i], block, 10000 - got, 0);
-                ck_assert_msg(n > 0, "reader %d, round %d", i, round);
+                ck_assert_msg(n > 0, "reader %d, round %d: %s", i, round,
+                              why_closed());
                 got += (size_t)n;
             }
         }
