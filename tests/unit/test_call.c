@@ -163,6 +163,9 @@ static void from_timer(struct restd_timer *t, void *data)
     const struct restd_event tick = {.data = "tick"};
     (void)t;
     (void)data;
+    if (rounds == 2) {
+        return; /* late: the post has not run yet */
+    }
     ck_assert_int_eq(restd_stream_event(events, &tick), 0);
     if (++rounds == 2) {
         restd_post_send(post);
