@@ -88,7 +88,8 @@ RESTD_API RESTD_MUST_CHECK int restd_options_set(struct restd_options *options,
                                                  const char *value,
                                                  struct restd_error *error);
 
-/** One row of the option table; the texts are static memory. */
+/** One row of the option table; the texts are static memory. Grows at its end
+ * in later versions. */
 struct restd_option_info {
     const char *name;
     const char *unit; /* "bytes", "ms", "s", "" (a count) */
@@ -96,10 +97,17 @@ struct restd_option_info {
     const char *help;
 };
 
-/** The option table's row `index`, from 0; RESTD_ENOENT behind the last.
- * [any thread] */
+/** For restd_option_info(): writes at most `size` bytes. [any thread] */
 RESTD_API RESTD_MUST_CHECK int
-restd_option_info(unsigned index, struct restd_option_info *info);
+restd_option_info_size(unsigned index, struct restd_option_info *info,
+                       size_t size);
+/** The option table's row `index`, from 0; RESTD_ENOENT behind the last.
+ * Inline, as restd_options_init(). [any thread] */
+RESTD_MUST_CHECK static inline int
+restd_option_info(unsigned index, struct restd_option_info *info)
+{
+    return restd_option_info_size(index, info, sizeof(*info));
+}
 
 RESTD_END_DECLS
 

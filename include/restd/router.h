@@ -144,19 +144,27 @@ restd_router_use_on(struct restd_router *router, int route,
                     const struct restd_plugin *plugin,
                     struct restd_error *error);
 
-/** A route as listings see it. Strings are the router's. */
+/** A route as listings see it. Strings are the router's. Grows at its end in
+ * later versions. */
 struct restd_route_info {
     const char *method, *pattern; /* pattern with its bases */
     const char *summary;          /* NULL: none */
     const char *consumes, *produces;
 };
 
-/** Route number `index`, from 0 in the order of pattern, then method number,
- * mounted ones included; RESTD_ENOENT behind the last. O(1) only once the
- * server has started. */
+/** For restd_router_route_at(): writes at most `size` bytes. */
 RESTD_API RESTD_MUST_CHECK int
+restd_router_route_at_size(const struct restd_router *router, unsigned index,
+                           struct restd_route_info *info, size_t size);
+/** Route number `index`, from 0 in the order of pattern, then method number,
+ * mounted ones included; RESTD_ENOENT behind the last. Inline, so that it
+ * knows the size that the caller was built with. */
+RESTD_MUST_CHECK static inline int
 restd_router_route_at(const struct restd_router *router, unsigned index,
-                      struct restd_route_info *info);
+                      struct restd_route_info *info)
+{
+    return restd_router_route_at_size(router, index, info, sizeof(*info));
+}
 /** Whether a request of that method for that path would find a route: 1, or
  * 0. */
 RESTD_API int restd_router_supports(struct restd_router *router,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures of a running server. Counters are kept by each loop alone and summed
- * by the reader, so two figures of one reading may be a request apart. */
+ * by the reader, so two figures of one reading may be a request apart.
+ *
+ * The structs here grow at their ends in later versions. The functions that
+ * fill them in are inline, so that they know the size that the caller was built
+ * with, and call one that writes no more than that; what the library does not
+ * know of is 0. */
 #ifndef RESTD_STATS_H
 #define RESTD_STATS_H
 
@@ -31,6 +36,7 @@ struct restd_counters {
     uint64_t responses[5]; /* by status class, 1xx first */
     uint64_t parse_errors, aborted;
     uint64_t received_bytes, sent_bytes;
+    uint64_t reserved[8]; /* 0; for counters to come, as others embed this */
 };
 
 /** One loop, `restd_server_loop_stats`. */
@@ -60,7 +66,7 @@ struct restd_stats {
     uint64_t log_dropped;
 };
 
-/** One owner of memory. Names are static memory. */
+/** One owner of memory; never grows. Names are static memory. */
 struct restd_memory_owner {
     const char *name;
     uint64_t live_bytes, peak_bytes;
@@ -74,16 +80,36 @@ struct restd_memory {
     struct restd_memory_owner owners[16];
 };
 
+RESTD_API void restd_server_stats_size(const struct restd_server *server,
+                                       struct restd_stats *stats, size_t size);
 /** Reads the sums over all loops. [any thread] */
-RESTD_API void restd_server_stats(const struct restd_server *server,
-                                  struct restd_stats *stats);
+static inline void restd_server_stats(const struct restd_server *server,
+                                      struct restd_stats *stats)
+{
+    restd_server_stats_size(server, stats, sizeof(*stats));
+}
+
+RESTD_API void restd_server_counters_size(const struct restd_server *server,
+                                          struct restd_counters *counters,
+                                          size_t size);
 /** Only the counters, for what is rendered once a turn. [any thread] */
-RESTD_API void restd_server_counters(const struct restd_server *server,
-                                     struct restd_counters *counters);
-/** Reads loop `index`; RESTD_ENOENT behind the last. [any thread] */
+static inline void restd_server_counters(const struct restd_server *server,
+                                         struct restd_counters *counters)
+{
+    restd_server_counters_size(server, counters, sizeof(*counters));
+}
+
 RESTD_API RESTD_MUST_CHECK int
+restd_server_loop_stats_size(const struct restd_server *server, unsigned index,
+                             struct restd_loop_stats *stats, size_t size);
+/** Reads loop `index`; RESTD_ENOENT behind the last. [any thread] */
+RESTD_MUST_CHECK static inline int
 restd_server_loop_stats(const struct restd_server *server, unsigned index,
-                        struct restd_loop_stats *stats);
+                        struct restd_loop_stats *stats)
+{
+    return restd_server_loop_stats_size(server, index, stats, sizeof(*stats));
+}
+
 /** State of the server. [any thread] */
 RESTD_API enum restd_state
 restd_server_state(const struct restd_server *server);
@@ -92,9 +118,15 @@ restd_server_state(const struct restd_server *server);
 RESTD_API RESTD_MUST_CHECK int
 restd_server_closed_by(const struct restd_server *server, unsigned index,
                        const char **name, uint64_t *count);
+RESTD_API void restd_server_memory_size(const struct restd_server *server,
+                                        struct restd_memory *memory,
+                                        size_t size);
 /** Reads the memory ledger. [any thread] */
-RESTD_API void restd_server_memory(const struct restd_server *server,
-                                   struct restd_memory *memory);
+static inline void restd_server_memory(const struct restd_server *server,
+                                       struct restd_memory *memory)
+{
+    restd_server_memory_size(server, memory, sizeof(*memory));
+}
 
 RESTD_END_DECLS
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/slice.h"
 #include "codec/field.h"
 #include "route/router_tree.h"
@@ -111,17 +112,21 @@ int restd_router_use_on(struct restd_router *router, int number,
     return use(router, route ? &route->plugins : NULL, plugin, error);
 }
 
-int restd_router_route_at(const struct restd_router *router, unsigned index,
-                          struct restd_route_info *info)
+int restd_router_route_at_size(const struct restd_router *router,
+                               unsigned index, struct restd_route_info *info,
+                               size_t size)
 {
     if (index >= router->listed.n) {
         return RESTD_ENOENT;
     }
     const struct rd_route *route = router->listed.list[index];
-    info->method = router->methods[route->method];
-    info->pattern = route->pattern;
-    info->summary = route->options.summary;
-    info->consumes = route->options.consumes;
-    info->produces = route->options.produces;
+    const struct restd_route_info all = {
+        .method = router->methods[route->method],
+        .pattern = route->pattern,
+        .summary = route->options.summary,
+        .consumes = route->options.consumes,
+        .produces = route->options.produces,
+    };
+    rd_sized_out(info, size, &all, sizeof(all));
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "net/reactor.h"
 #include "server/options.h"
 
@@ -122,12 +123,13 @@ void restd_options_init_size(struct restd_options *options, size_t size)
     memcpy(options, &all, all.size);
 }
 
-int restd_option_info(unsigned index, struct restd_option_info *info)
+int restd_option_info_size(unsigned index, struct restd_option_info *info,
+                           size_t size)
 {
     if (index >= TABLE_N) {
         return RESTD_ENOENT;
     }
-    *info = table[index].info;
+    rd_sized_out(info, size, &table[index].info, sizeof(table[index].info));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/sized.h"
 #include "server/server.h"
 
 const char *restd_state_name(enum restd_state state)
@@ -54,13 +55,22 @@ static void add_counters(struct restd_counters *out,
     out->active = out->reading + out->processing + out->writing + out->idle;
 }
 
-void restd_server_counters(const struct restd_server *s,
-                           struct restd_counters *counters)
+static void sum_counters(const struct restd_server *s,
+                         struct restd_counters *sum)
 {
-    memset(counters, 0, sizeof(*counters));
+    memset(sum, 0, sizeof(*sum));
     for (unsigned i = 0; i < s->loops_n; i++) {
-        add_counters(counters, s->loops[i].reactor.counters);
+        add_counters(sum, s->loops[i].reactor.counters);
     }
+}
+
+void restd_server_counters_size(const struct restd_server *s,
+                                struct restd_counters *counters, size_t size)
+{
+    struct restd_counters sum;
+
+    sum_counters(s, &sum);
+    rd_sized_out(counters, size, &sum, sizeof(sum));
 }
 
 enum restd_state restd_server_state(const struct restd_server *s)
@@ -112,12 +122,12 @@ static void words_read(const struct rd_sampler *sampler,
              shown);
 }
 
-void restd_server_stats(const struct restd_server *s, struct restd_stats *stats)
+static void read_stats(const struct restd_server *s, struct restd_stats *stats)
 {
     struct rd_sample sample;
 
     memset(stats, 0, sizeof(*stats));
-    restd_server_counters(s, &stats->counters);
+    sum_counters(s, &stats->counters);
     stats->state =
         (enum restd_state)atomic_load_explicit(&s->state, memory_order_relaxed);
     stats->workers = s->options.workers;
@@ -142,9 +152,19 @@ void restd_server_stats(const struct restd_server *s, struct restd_stats *stats)
     stats->latency_p999 = sample.p999;
 }
 
-int restd_server_loop_stats(const struct restd_server *s, unsigned index,
-                            struct restd_loop_stats *stats)
+void restd_server_stats_size(const struct restd_server *s,
+                             struct restd_stats *stats, size_t size)
 {
+    struct restd_stats all;
+
+    read_stats(s, &all);
+    rd_sized_out(stats, size, &all, sizeof(all));
+}
+
+int restd_server_loop_stats_size(const struct restd_server *s, unsigned index,
+                                 struct restd_loop_stats *stats, size_t size)
+{
+    struct restd_loop_stats all;
     struct rd_loop_sample sample;
 
     if (index >= s->loops_n) {
@@ -153,19 +173,20 @@ int restd_server_loop_stats(const struct restd_server *s, unsigned index,
     const struct rd_server_loop *loop = &s->loops[index];
     const struct rd_reactor *r = &loop->reactor;
 
-    memset(stats, 0, sizeof(*stats));
-    add_counters(&stats->counters, r->counters);
-    stats->tid = atomic_load(&r->tid);
+    memset(&all, 0, sizeof(all));
+    add_counters(&all.counters, r->counters);
+    all.tid = atomic_load(&r->tid);
     uint64_t seen =
         atomic_load_explicit(&r->beat_seen_ns, memory_order_relaxed);
     uint64_t now = rd_clock_ns();
-    stats->beat_age_ms = now > seen ? (now - seen) / 1000000 : 0;
+    all.beat_age_ms = now > seen ? (now - seen) / 1000000 : 0;
     words_read(s->sampler, loop->samples[0], loop->samples[1], &sample,
                sizeof(sample));
-    stats->requests_per_second = sample.requests_per_second;
-    stats->busy_ratio = sample.busy_ratio;
-    stats->lag_seconds = sample.lag_seconds;
-    stats->p99_seconds = sample.p99_seconds;
+    all.requests_per_second = sample.requests_per_second;
+    all.busy_ratio = sample.busy_ratio;
+    all.lag_seconds = sample.lag_seconds;
+    all.p99_seconds = sample.p99_seconds;
+    rd_sized_out(stats, size, &all, sizeof(all));
     return 0;
 }
 
@@ -173,8 +194,8 @@ RD_STATIC_ASSERT(RD_MEM_OWNERS_N <= sizeof(((struct restd_memory *)0)->owners) /
                                         sizeof(struct restd_memory_owner),
                  "owners of struct restd_memory");
 
-void restd_server_memory(const struct restd_server *s,
-                         struct restd_memory *memory)
+static void read_memory(const struct restd_server *s,
+                        struct restd_memory *memory)
 {
     memset(memory, 0, sizeof(*memory));
     memory->budget_bytes = s->budget.limit;
@@ -196,6 +217,15 @@ void restd_server_memory(const struct restd_server *s,
         }
         memory->used_bytes += owner->live_bytes;
     }
+}
+
+void restd_server_memory_size(const struct restd_server *s,
+                              struct restd_memory *memory, size_t size)
+{
+    struct restd_memory all;
+
+    read_memory(s, &all);
+    rd_sized_out(memory, size, &all, sizeof(all));
 }
 
 static double rate(const struct rd_sampler *p, unsigned span)
