@@ -105,10 +105,16 @@ RD_CFLAGS := -std=c11 $(WARNINGS) -fno-omit-frame-pointer \
 RD_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc
 RD_LDFLAGS := -pthread -Wl,-z,relro -Wl,-z,now
 LIBS := -lev -lpcre2-8 -lpthread
+# For static links: what has a .pc file of its own, and what has none.
+PC_REQUIRES := libpcre2-8$(if $(filter -lz,$(LIBS)),$(comma) zlib)
+PC_LIBS := -lev -lm -lpthread
 CHECK_CFLAGS = $(shell pkg-config --cflags check 2>/dev/null)
 CHECK_LIBS = $(shell pkg-config --libs check 2>/dev/null || \
 	echo -lcheck_pic -lrt -lm -lsubunit)
 
+ifneq ($(filter -lz,$(LIBS)),)
+RD_CPPFLAGS += -DRD_WITH_GZIP=1
+endif
 ifeq ($(WERROR),1)
 RD_CFLAGS += -Werror
 endif
@@ -145,7 +151,9 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-5s %s\n' $(1) $(2))
 # --- build ------------------------------------------------------------------
 
 .PHONY: all lib daemon tests FORCE
-OUTPUTS := $(LIB_A) $(LIB_SO) $(B)/librestd.pc $(if $(DAEMON_SRC),$(DAEMON))
+PACKAGING := $(addprefix $(B)/,librestd.pc librestdConfig.cmake \
+	librestdConfigVersion.cmake)
+OUTPUTS := $(LIB_A) $(LIB_SO) $(PACKAGING) $(if $(DAEMON_SRC),$(DAEMON))
 all: $(OUTPUTS)
 lib: $(LIB_A) $(LIB_SO)
 daemon: $(DAEMON)
@@ -192,10 +200,11 @@ $(LIB_A): $(LIB_OBJ) $(B)/sources
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
 
-$(LIB_SO): $(LIB_OBJ) $(B)/sources
+$(LIB_SO): $(LIB_OBJ) $(B)/sources scripts/restd.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -shared -Wl,-soname,librestd.so.$(SOVERSION) \
+		-Wl,--version-script=scripts/restd.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(LIB_OBJ) $(LIBS)
 	@ln -sf $(@F) $(@D)/librestd.so.$(SOVERSION)
 	@ln -sf librestd.so.$(SOVERSION) $(@D)/librestd.so
@@ -215,11 +224,22 @@ $(DAEMON_A): $(filter-out %/main.o,$(DAEMON_OBJ)) $(B)/sources
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
 
-$(B)/librestd.pc: $(B)/flags include/restd/version.h
-	@printf '%s\n' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
-		'Name: restd' 'Description: embeddable REST server' \
-		'Version: $(VERSION)' 'Libs: -L$${libdir} -lrestd' \
-		'Libs.private: -lev -lpcre2-8 -lpthread' 'Cflags: -I$${includedir}' >$@
+# How other builds find the library. Both files name its folders by their way
+# from a root (the prefix; where the file itself is), so that the whole tree may
+# be moved.
+CMAKEDIR := $(LIBDIR)/cmake/librestd
+below = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+from_cmake = $(shell realpath -m --relative-to='$(CMAKEDIR)' '$(1)')
+SUBSTITUTE = prefix=$(PREFIX) libdir=$(call below,$(LIBDIR)) \
+	includedir=$(call below,$(INCLUDEDIR)) version=$(VERSION) \
+	soversion=$(SOVERSION) cmake_lib=$(call from_cmake,$(LIBDIR)) \
+	cmake_include=$(call from_cmake,$(INCLUDEDIR)) \
+	cmake_libs=$(subst $(space),;,$(patsubst -l%,%,$(LIBS) -lm))
+$(B)/places: FORCE
+	$(call stamp,$(SUBSTITUTE) $(PC_REQUIRES) $(PC_LIBS))
+$(PACKAGING): $(B)/%: scripts/%.in $(B)/places
+	@sed $(foreach s,$(SUBSTITUTE),-e 's|@$(subst =,@|,$(s))|') \
+		-e 's|@requires@|$(PC_REQUIRES)|' -e 's|@libs@|$(PC_LIBS)|' $< >$@
 
 # bin/ and lib/ hold what the last plain build gave, whichever the compiler.
 ifneq ($(IS_PLAIN),)
@@ -354,19 +374,30 @@ format:
 # --- install, package, tidy up -----------------------------------------------
 
 .PHONY: install uninstall dist clean help
+MAN := $(sort $(wildcard docs/man/*.[1-8]))
+# Where manual page $(1) goes, and "function.3:page.3" for each function that
+# has its page under another name.
+man_place = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
+MAN_LINKS = $(shell scripts/man-links $(filter %.3,$(MAN)))
+
 install: $(OUTPUTS)
-	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' \
-		'$(DESTDIR)$(INCLUDEDIR)/restd' '$(DESTDIR)$(SBINDIR)'
+	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(CMAKEDIR)' \
+		'$(DESTDIR)$(INCLUDEDIR)/restd' '$(DESTDIR)$(SBINDIR)' \
+		$(sort $(foreach m,$(MAN),'$(dir $(call man_place,$(m)))'))
 	install -m 644 $(LIB_A) '$(DESTDIR)$(LIBDIR)/'
 	install -m 755 $(LIB_SO) '$(DESTDIR)$(LIBDIR)/'
 	ln -sf librestd.so.$(VERSION) \
 		'$(DESTDIR)$(LIBDIR)/librestd.so.$(SOVERSION)'
 	ln -sf librestd.so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)/librestd.so'
 	install -m 644 $(B)/librestd.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/'
+	install -m 644 $(filter %.cmake,$(PACKAGING)) '$(DESTDIR)$(CMAKEDIR)/'
 	install -m 644 include/restd/*.h '$(DESTDIR)$(INCLUDEDIR)/restd/'
 	$(if $(DAEMON_SRC),install -m 755 $(DAEMON) '$(DESTDIR)$(SBINDIR)/')
-	install -d '$(DESTDIR)$(MANDIR)/man8'
-	install -m 644 docs/man/restdaemon.8 '$(DESTDIR)$(MANDIR)/man8/'
+	@for m in $(foreach m,$(MAN),'$(m):$(call man_place,$(m))'); do \
+		install -m 644 "$${m%%:*}" "$${m#*:}" || exit 1; done
+	@for m in $(MAN_LINKS); do \
+		ln -sf "$${m#*:}" '$(DESTDIR)$(MANDIR)'/man3/"$${m%:*}" || exit 1; \
+		done
 
 uninstall:
 	rm -f '$(DESTDIR)$(LIBDIR)'/librestd.a \
@@ -374,9 +405,11 @@ uninstall:
 		'$(DESTDIR)$(LIBDIR)'/librestd.so.$(SOVERSION) \
 		'$(DESTDIR)$(LIBDIR)'/librestd.so.$(VERSION) \
 		'$(DESTDIR)$(LIBDIR)'/pkgconfig/librestd.pc \
-		'$(DESTDIR)$(SBINDIR)'/restdaemon \
-		'$(DESTDIR)$(MANDIR)'/man8/restdaemon.8
-	rm -rf '$(DESTDIR)$(INCLUDEDIR)/restd'
+		'$(DESTDIR)$(SBINDIR)'/restdaemon
+	@rm -f $(foreach m,$(MAN),'$(call man_place,$(m))') \
+		$(foreach m,$(MAN_LINKS), \
+		'$(DESTDIR)$(MANDIR)/man3/$(firstword $(subst :, ,$(m)))')
+	rm -rf '$(DESTDIR)$(INCLUDEDIR)/restd' '$(DESTDIR)$(CMAKEDIR)'
 
 dist:
 	@mkdir -p $(BUILD)
@@ -409,7 +442,7 @@ help:
 #?   install uninstall dist clean help
 #? Variables
 #?   CC CFLAGS CPPFLAGS LDFLAGS
-#?   PREFIX=/usr/local DESTDIR= LIBDIR= SBINDIR= INCLUDEDIR=
+#?   PREFIX=/usr/local DESTDIR= LIBDIR= SBINDIR= INCLUDEDIR= MANDIR=
 #?   BUILD=build        where everything is made
 #?   V=1                shows the commands
 #?   WERROR=1           warnings are errors

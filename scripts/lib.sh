@@ -55,7 +55,7 @@ need_build() {
 }
 
 need_tests() {
-    need gcc:gcc make:make /usr/include/stdio.h:libc6-dev \
+    need gcc:gcc g++:g++ make:make /usr/include/stdio.h:libc6-dev \
         /usr/include/ev.h:libev-dev /usr/include/pcre2.h:libpcre2-dev \
         /usr/include/check.h:check \
         pkg-config:pkg-config python3:python3 node:nodejs curl:curl \

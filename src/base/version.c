@@ -9,7 +9,10 @@
 #include <string.h>
 
 static const char *const features[] = {
-    "epoll",
+    "epoll", "regex",
+#ifdef RD_WITH_GZIP
+    "gzip",
+#endif
 #ifdef RD_WITH_TLS
     "tls",
 #endif

@@ -43,8 +43,8 @@ const char *rd_version_compiler(void)
 
 const char *rd_version_feature(unsigned index)
 {
-    static const char *const names[] = {"epoll", "tls", "websocket",
-                                        "compression", "regex"};
+    static const char *const names[] = {"epoll", "tls", "websocket", "gzip",
+                                        "regex"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (restd_has(names[i]) && index-- == 0) {
             return names[i];

@@ -119,7 +119,11 @@ START_TEST(version_and_features)
              RESTD_VERSION_MINOR, RESTD_VERSION_PATCH);
     ck_assert_str_eq(restd_version(), text);
     ck_assert_str_eq(restd_version(), RESTD_VERSION);
+    ck_assert_int_eq(RESTD_VERSION_NUMBER, RESTD_VERSION_MAJOR * 10000 +
+                                               RESTD_VERSION_MINOR * 100 +
+                                               RESTD_VERSION_PATCH);
     ck_assert_int_eq(restd_has("epoll"), 1);
+    ck_assert_int_eq(restd_has("regex"), 1);
     ck_assert_int_eq(restd_has("epol"), 0);
     ck_assert_int_eq(restd_has(""), 0);
     ck_assert_int_eq(restd_has(NULL), 0);
