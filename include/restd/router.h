@@ -170,6 +170,44 @@ restd_router_route_at(const struct restd_router *router, unsigned index,
 RESTD_API int restd_router_supports(struct restd_router *router,
                                     const char *method, const char *path);
 
+struct restd_json;
+/**
+ * Writes one JSON object that says what becomes of a request: of the route its
+ * `pattern`, `captures`, and `limits`, or the `status` that the request gets
+ * without one (404; 405 and the 204 of OPTIONS with `allow`; 400; 501); the
+ * `plugins` by name in the order in which they run; and `near_misses`, at most
+ * 16 other patterns, the nearest first, with `why` they did not win. A query
+ * behind the path is left out. Plugins are not called, so what they would
+ * answer or change is not seen.
+ * RESTD_EINVAL for a path that does not begin with '/', RESTD_ENOMEM. Whether
+ * all has fitted is what restd_json_finish() says.
+ */
+RESTD_API RESTD_MUST_CHECK int restd_router_explain(struct restd_router *router,
+                                                    const char *method,
+                                                    const char *path,
+                                                    struct restd_json *json);
+
+/** What restd_router_lint() finds; there may be more kinds one day. */
+enum restd_lint_kind {
+    RESTD_LINT_UNREACHABLE, /* other routes take all paths of the route */
+    RESTD_LINT_HIDDEN,      /* a regex takes most of what a class is for */
+    RESTD_LINT_EMPTY, /* a regex takes no segment, or only the empty one */
+    RESTD_LINT_SLOW,  /* a regex can be made to run into its limit, so
+                               that it takes time and then does not match */
+    RESTD_LINT_NAMES  /* two segments have one name: the last holds */
+};
+/** Takes a finding; the strings die with the call. */
+typedef void restd_lint_fn(enum restd_lint_kind kind, const char *pattern,
+                           const char *message, void *data);
+/**
+ * Looks for routes that cannot be meant as they are; `fn` is called for each
+ * finding. Regexes are tried with segments made for the purpose, so a fault in
+ * one may be missed. A server does it at its start, into its log.
+ * Returns the number of findings, or RESTD_ENOMEM.
+ */
+RESTD_API RESTD_MUST_CHECK int restd_router_lint(struct restd_router *router,
+                                                 restd_lint_fn *fn, void *data);
+
 /**
  * A request for restd_router_call(). Set it up with restd_call_init().
  * Owner: the caller; borrowed for the call. Thread: [any], one at a time.

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "base/slice.h"
 
-#define STEPS_MAX 10000u
 #define DEPTH_MAX 1000u
 #define HEAP_MAX_KIB 20u
 
@@ -98,7 +97,7 @@ int rd_regex_work_new(struct rd_regex_work **out)
     }
     pcre2_general_context_free(memory);
     if (rc == 0 && work->data && work->context) {
-        pcre2_set_match_limit(work->context, STEPS_MAX);
+        pcre2_set_match_limit(work->context, RD_REGEX_STEPS_MAX);
         pcre2_set_depth_limit(work->context, DEPTH_MAX);
         pcre2_set_heap_limit(work->context, HEAP_MAX_KIB);
         rc = rd_regex_match(regex, rd_slice("", 0), work) ? 0 : RESTD_ENOMEM;

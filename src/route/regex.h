@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regular expressions of route patterns: the only user of PCRE2. Bytes, not
+/* Regular expressions of route patterns: the only users of PCRE2. Bytes, not
  * characters; no JIT; the whole subject must match; named groups alone
  * capture.
  *
@@ -18,6 +18,8 @@ struct rd_regex;
  * for backtracking above all, which PCRE2 10.42 takes at the first match and
  * keeps. Measured: 20,712 bytes in four blocks. */
 #define RD_REGEX_WORK_BYTES 20992u
+/* Of a match, so that a hostile segment cannot hold up a loop. */
+#define RD_REGEX_STEPS_MAX 10000u
 
 struct rd_regex_work {
     void *data, *context; /* PCRE2's */
@@ -38,5 +40,17 @@ void rd_regex_work_free(struct rd_regex_work *work);
 /* 1 if all of `subject` matches. */
 int rd_regex_match(const struct rd_regex *regex, struct restd_slice subject,
                    struct rd_regex_work *work);
+
+/* regex_probe.c: what trying finds out. */
+struct rd_regex_traits {
+    int takes_empty; /* the empty segment matches */
+    int takes_none;  /* no other one does; 0 if that is not known */
+    int takes_all;   /* every other one does, but for those with newlines */
+    int slow;        /* hostile segments reach RD_REGEX_STEPS_MAX */
+};
+/* Takes milliseconds at most. RESTD_ENOMEM. */
+RESTD_MUST_CHECK int rd_regex_study(const struct rd_regex *regex,
+                                    struct restd_slice source,
+                                    struct rd_regex_traits *traits);
 
 #endif
