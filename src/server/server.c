@@ -130,6 +130,7 @@ static int seal_router(struct restd_server *s, struct restd_error *error)
         return rd_error(error, rc, "no room for the routes: %s",
                         restd_strerror(rc));
     }
+    rd_server_lint(s);
     rd_router_seal(s->router);
     return 0;
 }

@@ -113,6 +113,9 @@ struct restd_server {
 int rd_server_check_starting(const struct restd_server *server,
                              struct restd_error *error);
 
+/* lint.c: warns of the routes; the router is frozen. */
+void rd_server_lint(struct restd_server *server);
+
 /* plan.c */
 #define RD_LOG_RING_BYTES 16384u
 unsigned rd_plan_log_rings(unsigned loops);
