@@ -23,6 +23,8 @@
 
 #include <restd/plugins.h>
 
+#include <restd/listing.h>
+
 #include <restd/stats.h>
 
 #include <restd/loop.h>

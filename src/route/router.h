@@ -93,6 +93,9 @@ void rd_router_seal(struct restd_router *router);
 /* Plugins of it and of all its routes; frozen. */
 unsigned rd_router_plugins(const struct restd_router *router);
 
+/* As restd_router_route_at(), all of it; NULL behind the last. */
+const struct rd_route *rd_router_route(const struct restd_router *router,
+                                       unsigned index);
 /* The outermost router's scope. */
 const struct rd_scope *rd_router_scope(const struct restd_router *router);
 /* Number of a method token, 0 if no route knows it and it has none. */

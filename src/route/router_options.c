@@ -112,14 +112,21 @@ int restd_router_use_on(struct restd_router *router, int number,
     return use(router, route ? &route->plugins : NULL, plugin, error);
 }
 
+const struct rd_route *rd_router_route(const struct restd_router *router,
+                                       unsigned index)
+{
+    return index < router->listed.n ? router->listed.list[index] : NULL;
+}
+
 int restd_router_route_at_size(const struct restd_router *router,
                                unsigned index, struct restd_route_info *info,
                                size_t size)
 {
-    if (index >= router->listed.n) {
+    const struct rd_route *route = rd_router_route(router, index);
+
+    if (!route) {
         return RESTD_ENOENT;
     }
-    const struct rd_route *route = router->listed.list[index];
     const struct restd_route_info all = {
         .method = router->methods[route->method],
         .pattern = route->pattern,
