@@ -48,7 +48,7 @@ static int has_own(const struct endpoint *e, unsigned i,
                    struct restd_route_info *info)
 {
     return restd_router_route_at(e->router, i, info) == 0 && info->summary &&
-           strcmp(info->summary, e->summary) != 0;
+           e->summary && strcmp(info->summary, e->summary) != 0;
 }
 
 /* --- text ------------------------------------------------------------------ */

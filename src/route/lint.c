@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "base/slice.h"
 #include "route/router_tree.h"
@@ -63,6 +64,7 @@ static int regex_check(struct lint *l, const struct rd_route *route, unsigned i)
     int len = seg->text.len < 128 ? (int)seg->text.len : 128;
 
     if (!traits) {
+        RD_ASSERT(l->studies && l->studies_n < l->router->regexes_n);
         int rc = rd_regex_study(seg->regex, seg->text, &s->traits);
         if (rc != 0) {
             return rc;
@@ -186,6 +188,12 @@ static int takes_paths(const struct lint *l, const struct rd_pattern *a,
     return prefix || a->n == b->n ? most : TAKES_NO;
 }
 
+static int begins_apart(const struct rd_pattern *a, const struct rd_pattern *b)
+{
+    return a->segments[0].kind == RD_SEGMENT_TEXT &&
+           rd_segment_compare(&a->segments[0], &b->segments[0]) != 0;
+}
+
 static void tree_check(struct lint *l)
 {
     const struct rd_routes *exact = &l->router->exact;
@@ -193,8 +201,11 @@ static void tree_check(struct lint *l)
 
     for (unsigned i = 1; i < exact->n && l->regex; i++) {
         const struct rd_route *b = exact->list[i];
-        for (unsigned k = 0; k < i && b->compiled->text != told; k++) {
+        for (unsigned k = i; k-- > 0 && b->compiled->text != told;) {
             const struct rd_route *a = exact->list[k];
+            if (begins_apart(a->compiled, b->compiled)) {
+                break; /* as do all before */
+            }
             if (a->compiled->regexes_n == 0 ||
                 (a->method != b->method && (a->method != RESTD_METHOD_GET ||
                                             b->method != RESTD_METHOD_HEAD)) ||
@@ -275,8 +286,8 @@ int restd_router_lint(struct restd_router *router, restd_lint_fn *fn,
         rc = l.studies ? rd_regex_work_new(&l.regex) : RESTD_ENOMEM;
     }
     for (unsigned i = 0; i < listed->n && rc == 0; i++) {
-        if (i == 0 ||
-            strcmp(listed->list[i - 1]->pattern, listed->list[i]->pattern)) {
+        if (i == 0 || strcmp(listed->list[i - 1]->pattern,
+                             listed->list[i]->pattern) != 0) {
             rc = route_check(&l, listed->list[i]);
         }
     }

@@ -12,6 +12,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "base/slice.h"
 #include "route/regex.h"
@@ -116,6 +117,7 @@ static int walk(struct probe *p)
 {
     int rc = 0;
 
+    RD_ASSERT(p->named_n > 0);
     for (p->len = 0; rc == 0 && p->len < GROWN_MAX;) {
         p->random = p->random * 1664525u + 1013904223u;
         unsigned start = (p->random >> 16) % p->named_n;

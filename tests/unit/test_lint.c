@@ -42,13 +42,13 @@ static void quiet(void)
 }
 
 /* Adds GETs up to a NULL. */
-static void gets(const char *const *patterns)
+static void add_gets(const char *const *patterns)
 {
     for (; *patterns; patterns++) {
         ck_assert_int_ge(add("GET", *patterns), 0);
     }
 }
-#define GETS(...) gets((const char *const[]){__VA_ARGS__, NULL})
+#define GETS(...) add_gets((const char *const[]){__VA_ARGS__, NULL})
 
 START_TEST(ordinary_tables_are_quiet)
 {
