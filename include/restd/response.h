@@ -86,7 +86,7 @@ restd_response_body_static(struct restd_response *response, const void *data,
 RESTD_API RESTD_MUST_CHECK int
 restd_response_file(struct restd_response *response, int fd, uint64_t offset,
                     uint64_t len);
-/** Appends formatted text, at most 1023 bytes a call (RESTD_ELIMIT), to the
+/** Appends formatted text, at most 16 KiB a call (RESTD_ELIMIT), to the
  * content. RESTD_ENOMEM as above. */
 RESTD_API RESTD_MUST_CHECK int
 restd_response_printf(struct restd_response *response, const char *format, ...)

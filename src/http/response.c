@@ -16,6 +16,7 @@
 #include "http/message.h"
 
 #define DETAIL_MAX 256
+#define PRINTF_MAX 16384
 
 void rd_response_init(struct restd_response *response,
                       struct rd_chunk_pool *chunks, char *fields, char *stage,
@@ -161,6 +162,19 @@ void restd_response_body_borrowed(struct restd_response *response,
     response->borrowed_len = len;
 }
 
+/* Apart, so that short texts do not pay for its stack. */
+static RESTD_PRINTF(2, 0)
+    __attribute__((noinline)) int append_long(struct restd_response *response,
+                                              const char *format, va_list args)
+{
+    char text[PRINTF_MAX + 1];
+    int n = vsnprintf(text, sizeof(text), format, args);
+
+    return n < 0 || n > PRINTF_MAX
+               ? RESTD_ELIMIT
+               : rd_response_append(response, text, (size_t)n);
+}
+
 int restd_response_printf(struct restd_response *response, const char *format,
                           ...)
 {
@@ -182,10 +196,14 @@ int restd_response_printf(struct restd_response *response, const char *format,
     va_start(args, format);
     int n = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (n < 0 || (size_t)n >= sizeof(text)) {
-        return RESTD_ELIMIT;
+    if (n < (int)sizeof(text)) {
+        return n < 0 ? RESTD_ELIMIT
+                     : rd_response_append(response, text, (size_t)n);
     }
-    return rd_response_append(response, text, (size_t)n);
+    va_start(args, format);
+    int rc = append_long(response, format, args);
+    va_end(args);
+    return rc;
 }
 
 int restd_response_redirect(struct restd_response *response, int status,

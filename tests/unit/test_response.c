@@ -346,11 +346,17 @@ END_TEST
 
 START_TEST(printf_length)
 {
-    big[1024] = '\0';
+    big[16385] = '\0';
     ck_assert_int_eq(restd_response_printf(&response, "%s", big), RESTD_ELIMIT);
     check_body("", 0);
+    for (size_t i = 1023; i <= 1025; i++) {
+        ck_assert_int_eq(restd_response_printf(&response, "%.*s", (int)i, big),
+                         0);
+        check_body(big, i);
+        restd_response_reset(&response);
+    }
     ck_assert_int_eq(restd_response_printf(&response, "%s", big + 1), 0);
-    check_body(big + 1, 1023);
+    check_body(big + 1, 16384);
 }
 END_TEST
 
