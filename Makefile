@@ -68,8 +68,12 @@ DIFF_SRC := $(sort $(wildcard tests/diff/*.c))
 BENCH_SRC := $(filter-out $(if $(wildcard /usr/include/microhttpd.h),,%/mhd.c), \
 	$(sort $(wildcard tests/bench/*.c)))
 
+# One program each, but for customers.c, which is a part of rest_resource.
+EXAMPLE_SRC := $(filter-out %/customers.c,$(sort $(wildcard examples/*.c \
+	examples/*.cpp)))
+
 C_FILES := $(sort $(wildcard include/restd/*.h src/*/*.[ch] tests/*/*.[ch] \
-	examples/*.[ch]))
+	examples/*.[ch] examples/*.cpp))
 
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 programs = $(patsubst %.c,$(B)/$(2)%,$(notdir $(1)))
@@ -91,6 +95,9 @@ TESTS := $(UNIT) $(INTEGRATION) $(DAEMON_TESTS)
 REPLAY := $(call programs,$(FUZZ_SRC),fuzz/)
 DIFF := $(call programs,$(DIFF_SRC))
 BENCH := $(call programs,$(BENCH_SRC),bench/)
+# And the program that README.md shows.
+EXAMPLES := $(addprefix $(B)/examples/,$(basename $(notdir $(EXAMPLE_SRC))) \
+	readme)
 
 ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two tests have the same file name)
@@ -150,14 +157,15 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-5s %s\n' $(1) $(2))
 
 # --- build ------------------------------------------------------------------
 
-.PHONY: all lib daemon tests FORCE
+.PHONY: all lib daemon tests examples FORCE
 PACKAGING := $(addprefix $(B)/,librestd.pc librestdConfig.cmake \
 	librestdConfigVersion.cmake)
 OUTPUTS := $(LIB_A) $(LIB_SO) $(PACKAGING) $(if $(DAEMON_SRC),$(DAEMON))
 all: $(OUTPUTS)
 lib: $(LIB_A) $(LIB_SO)
 daemon: $(DAEMON)
-tests: $(TESTS) $(REPLAY) $(DIFF)
+tests: $(TESTS) $(REPLAY) $(DIFF) $(EXAMPLES)
+examples: $(EXAMPLES)
 
 # A stamp holds the text that it stands for and changes only with it, so that
 # what depends on it is made again when flags, sources or revision change.
@@ -294,16 +302,56 @@ $(foreach s,$(DIFF_SRC),$(eval $(call plain_program,$(s),)))
 $(foreach s,$(BENCH_SRC),$(eval $(call plain_program,$(s),bench/)))
 $(B)/bench/mhd: LIBS += -lmicrohttpd
 
+# --- examples ------------------------------------------------------------------
+
+# Compiled as a user does it: strict, against the public headers alone.
+# The C++ compiler is of the same family, as both may be given -fsanitize.
+ifeq ($(origin CXX),default)
+CXX := $(if $(findstring clang,$(CC)),clang++,g++)
+endif
+EXAMPLE_FLAGS = -Iinclude $(CPPFLAGS) -O2 -g -Wall -Wextra -Wconversion \
+	$(if $(filter 1,$(WERROR)),-Werror) $(addprefix -fsanitize=,$(SAN)) \
+	-fPIE -MMD -MP
+EX := $(B)/obj/examples
+.PRECIOUS: $(EX)/%.o
+
+$(EX)/%.o: examples/%.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(EXAMPLE_FLAGS) -c -o $@ $<
+
+$(EX)/%.o: examples/%.cpp $(B)/flags
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++11 $(EXAMPLE_FLAGS) -c -o $@ $<
+
+# README's first C block; a test cannot have its fixed port.
+$(EX)/readme.c: README.md
+	@mkdir -p $(@D)
+	$(Q)awk '/^```c$$/ { on = 1; next } on && /^```$$/ { exit } on' $< | \
+		sed 's|127\.0\.0\.1:8080|unix:readme.sock|' >$@
+$(EX)/readme.o: $(EX)/readme.c $(B)/flags
+	$(call say,CC,README.md)
+	$(Q)$(CC) -std=c11 $(EXAMPLE_FLAGS) -c -o $@ $<
+
+$(B)/examples/rest_resource: $(EX)/customers.o
+$(B)/examples/rest_resource: LIBS += -ljansson
+$(B)/examples/%: $(EX)/%.o $(LIB_A)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(if $(wildcard examples/$*.cpp),$(CXX),$(CC)) $(CFLAGS) \
+		$(RD_LDFLAGS) $(LDFLAGS) -pie -o $@ $(filter %.o,$^) $(LIB_A) $(LIBS)
+
 # --- running the tests -------------------------------------------------------
 
 .PHONY: check check-unit check-integration check-daemon check-wire check-fuzz \
-	check-diff asan ubsan tsan valgrind oom fuzz coverage bench
+	check-diff check-examples asan ubsan tsan valgrind oom fuzz coverage bench
 
 RUN_CHECKS = RD_TOP='$(CURDIR)' RD_BUILD='$(abspath $(B))' \
 	RD_BIN='$(abspath $(DAEMON))' RD_SAN='$(SAN)' scripts/run-checks
 # T=hist runs test_hist alone.
 only = $(if $(T),$(filter $(addprefix $(B)/test_,$(T)),$(1)),$(1))
-CHECK_NEEDS := $(if $(DAEMON_SRC),$(DAEMON)) $(REPLAY) $(DIFF)
+CHECK_NEEDS := $(if $(DAEMON_SRC),$(DAEMON)) $(REPLAY) $(DIFF) $(EXAMPLES)
 
 check: $(call only,$(TESTS)) $(CHECK_NEEDS)
 	@$(RUN_CHECKS) $(call only,$(UNIT) $(INTEGRATION) $(DAEMON_TESTS))
@@ -317,7 +365,7 @@ check-integration: $(call only,$(INTEGRATION)) $(CHECK_NEEDS)
 	@$(RUN_CHECKS) $(call only,$(INTEGRATION))
 check-daemon: $(call only,$(DAEMON_TESTS)) $(CHECK_NEEDS)
 	@$(RUN_CHECKS) $(call only,$(DAEMON_TESTS))
-check-wire check-fuzz check-diff: check-%: $(B)/test_scripts $(CHECK_NEEDS)
+check-wire check-fuzz check-diff check-examples: check-%: $(B)/test_scripts $(CHECK_NEEDS)
 	@CK_RUN_CASE=$* $(RUN_CHECKS) $(B)/test_scripts
 
 asan:
@@ -425,12 +473,14 @@ help:
 #? Targets
 #?   all                library and daemon (default)
 #?   lib                lib/librestd.a, lib/librestd.so
+#?   examples           build/*/examples/
 #?   check              every test; Check's closing lines come last
 #?   check-unit         tests/unit          check-integration  tests/integration
 #?   check-daemon       tests/daemon, with all scripts as children
 #?   check-wire         tests/wire          check-fuzz  replay of the corpus
 #?   check-diff         verdicts against Node's HTTP server
 #?   check-parity       check, then what docs/PARITY.md promises
+#?   check-examples     examples, and the one in README.md
 #?   asan ubsan tsan    check under ASan+UBSan, UBSan, TSan
 #?   valgrind           unit tests under memcheck
 #?   oom                every allocation failing in turn
@@ -441,7 +491,7 @@ help:
 #?   bench              builds and runs tests/bench
 #?   install uninstall dist clean help
 #? Variables
-#?   CC CFLAGS CPPFLAGS LDFLAGS
+#?   CC CXX CFLAGS CPPFLAGS LDFLAGS
 #?   PREFIX=/usr/local DESTDIR= LIBDIR= SBINDIR= INCLUDEDIR= MANDIR=
 #?   BUILD=build        where everything is made
 #?   V=1                shows the commands

@@ -8,6 +8,7 @@
  *   wire    tests/wire/t_*.py
  *   fuzz    every RD_BUILD/fuzz/fuzz_*, with the corpus of its name
  *   diff    tests/diff/node_diff.js
+ *   examples  tests/examples/t_*.py, one for every program in RD_BUILD/examples
  *
  * Exit status 0 is success, everything else is a failure; there is no "skip".
  * The environment (RD_TOP, RD_BUILD, RD_BIN) comes from scripts/run-checks and
@@ -33,10 +34,10 @@
 
 static const char *top_dir, *build_dir;
 
-enum { DAEMON, WIRE, FUZZ, DIFF, KINDS_N };
+enum { DAEMON, WIRE, FUZZ, DIFF, EXAMPLES, KINDS_N };
 
 static const char *const kind_names[KINDS_N] = {"daemon", "wire", "fuzz",
-                                                "diff"};
+                                                "diff", "examples"};
 static glob_t kinds[KINDS_N];
 
 static void kind_add(int kind, const char *dir, const char *pattern)
@@ -191,6 +192,12 @@ START_TEST(script_diff)
 }
 END_TEST
 
+START_TEST(script_examples)
+{
+    run_script(EXAMPLES, _i);
+}
+END_TEST
+
 /* fuzz_uri replays tests/fuzz/corpus/uri and tests/fuzz/regress/uri; the
  * second exists only once a fault has been found. */
 START_TEST(replay_fuzz)
@@ -242,12 +249,14 @@ int main(void)
     kind_add(WIRE, top_dir, "tests/wire/t_*.py");
     kind_add(FUZZ, build_dir, "fuzz/fuzz_*");
     kind_add(DIFF, top_dir, "tests/diff/node_diff.js");
+    kind_add(EXAMPLES, top_dir, "tests/examples/t_*.py");
 
     Suite *suite = suite_create("scripts");
     suite_add_kind(suite, DAEMON, script_daemon);
     suite_add_kind(suite, WIRE, script_wire);
     suite_add_kind(suite, FUZZ, replay_fuzz);
     suite_add_kind(suite, DIFF, script_diff);
+    suite_add_kind(suite, EXAMPLES, script_examples);
     int status = suite_run(suite);
     for (int i = 0; i < KINDS_N; i++) {
         globfree(&kinds[i]);
