@@ -84,6 +84,8 @@ static void exec_child(const char *const *args, int out)
     setpgid(0, 0);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
+    /* Scripts count descriptors, and these are Check's and make's. */
+    closefrom(STDERR_FILENO + 1);
     execvp(args[0], (char *const *)(uintptr_t)args);
     dprintf(STDERR_FILENO, "%s: %s (scripts/test installs what tests need)\n",
             args[0], strerror(errno));
