@@ -6,7 +6,6 @@
 #include <inttypes.h>
 
 enum { PARTS_MAX = 16 };
-
 struct upload {
     struct restd_form *form;
     unsigned n; /* parts that are complete */
@@ -50,11 +49,12 @@ static int end(struct restd_request *request, struct restd_response *response,
                void *data)
 {
     const struct upload *upload = data;
-    int rc = 0;
+    int rc = restd_form_finish(upload->form);
 
     (void)request;
-    if (restd_form_finish(upload->form) != 0) {
-        return restd_response_problem(response, 400, "the form is cut");
+    if (rc != 0) { /* too much, or the form is cut */
+        rc = rc == RESTD_ELIMIT ? 413 : 400;
+        return restd_response_problem(response, rc, NULL);
     }
     for (unsigned i = 0; rc == 0 && i < upload->n; i++) {
         rc = restd_response_printf(response, "%" PRIu64 " bytes\n",
