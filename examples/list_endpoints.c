@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A service that lists its own routes with their summaries, as text, YAML or
- * JSON: GET /endpoints, /endpoints.yaml, /endpoints.json. */
+/* A service that lists its own routes with their summaries: GET /endpoints as
+ * text, /endpoints.yaml, /endpoints.json, and /openapi.json for tools. */
 #include "example.h"
 
 static int hello(struct restd_request *request, struct restd_response *response,
@@ -10,90 +10,34 @@ static int hello(struct restd_request *request, struct restd_response *response,
     return restd_response_printf(response, "Hello, world!\n");
 }
 
-/* In the following, `data` is the router, which no longer changes. */
-static int text(struct restd_request *request, struct restd_response *response,
-                void *data)
+/* Adds a route with its summary; 0, or a negative RESTD_E*. */
+static int add(struct restd_router *router, const char *pattern,
+               const char *summary, restd_handler_fn *handler, void *data,
+               struct restd_error *error)
 {
-    struct restd_route_info route;
-    int rc = 0;
+    struct restd_route_options options;
+    int route = restd_router_add(router, "GET", pattern, handler, data, error);
 
-    (void)request;
-    for (unsigned i = 0; rc == 0 && restd_router_route_at(data, i, &route) == 0;
-         i++) {
-        rc = restd_response_printf(response, "%-6s %-20s %s\n", route.method,
-                                   route.pattern, route.summary);
+    if (route < 0) {
+        return route;
     }
-    return rc;
-}
-
-/* Braces mean something in YAML; a JSON string is a quoted one there, too. */
-static int yaml(struct restd_request *request, struct restd_response *response,
-                void *data)
-{
-    struct restd_route_info route;
-    int rc = restd_response_printf(response, "---\n");
-
-    (void)request;
-    restd_response_set_type(response, "application/yaml");
-    for (unsigned i = 0; rc == 0 && restd_router_route_at(data, i, &route) == 0;
-         i++) {
-        char quoted[512];
-        struct restd_json json;
-        restd_json_init(&json, quoted, sizeof(quoted));
-        restd_json_string(&json, route.pattern, strlen(route.pattern));
-        int len = (int)restd_json_finish(&json);
-        rc = len < 0 ? RESTD_ELIMIT
-                     : restd_response_printf(
-                           response,
-                           "- endpoint: %.*s\n  method: %s\n  summary: %s\n",
-                           len, quoted, route.method, route.summary);
-    }
-    return rc;
-}
-
-static void member(struct restd_json *json, const char *key, const char *value)
-{
-    restd_json_key(json, key);
-    restd_json_string(json, value, strlen(value));
-}
-
-static int json(struct restd_request *request, struct restd_response *response,
-                void *data)
-{
-    struct restd_route_info route;
-    struct restd_json writer;
-    char buffer[8192];
-
-    (void)request;
-    restd_json_init(&writer, buffer, sizeof(buffer));
-    restd_json_array_begin(&writer);
-    for (unsigned i = 0; restd_router_route_at(data, i, &route) == 0; i++) {
-        restd_json_object_begin(&writer);
-        member(&writer, "endpoint", route.pattern);
-        member(&writer, "method", route.method);
-        member(&writer, "summary", route.summary);
-        restd_json_object_end(&writer);
-    }
-    restd_json_array_end(&writer);
-    long len = restd_json_finish(&writer);
-    restd_response_set_type(response, "application/json");
-    return len < 0 ? RESTD_ELIMIT
-                   : restd_response_body(response, buffer, (size_t)len);
+    restd_route_options_init(&options);
+    options.summary = summary;
+    return restd_router_configure(router, route, &options, error);
 }
 
 int main(int argc, char **argv)
 {
     static const struct {
         const char *pattern, *summary;
-        restd_handler_fn *handler;
-    } routes[] = {
-        {"/hello", "greets the world", hello},
-        {"/hello/{name}", "greets a person", hello},
-        {"/endpoints", "this list as text", text},
-        {"/endpoints.yaml", "the same as YAML", yaml},
-        {"/endpoints.json", "the same as JSON", json},
+        enum restd_listing_format format;
+    } lists[] = {
+        {"/endpoints", "this list as text", RESTD_LISTING_TEXT},
+        {"/endpoints.yaml", "the same as YAML", RESTD_LISTING_YAML},
+        {"/endpoints.json", "the same as JSON", RESTD_LISTING_JSON},
+        {"/openapi.json", "an OpenAPI document", RESTD_LISTING_OPENAPI},
     };
-    struct restd_route_options options;
+    static struct restd_listing listings[EXAMPLE_N(lists)];
     struct restd_server *server;
     struct restd_error error;
 
@@ -101,13 +45,19 @@ int main(int argc, char **argv)
         return example_failed(&error);
     }
     struct restd_router *router = restd_server_router(server);
-    for (size_t i = 0; i < EXAMPLE_N(routes); i++) {
-        int route = restd_router_add(router, "GET", routes[i].pattern,
-                                     routes[i].handler, router, &error);
-        restd_route_options_init(&options);
-        options.summary = routes[i].summary;
-        if (route < 0 ||
-            restd_router_configure(router, route, &options, &error) != 0) {
+    if (add(router, "/hello", "greets the world", hello, NULL, &error) != 0 ||
+        add(router, "/hello/{name}", "greets a person", hello, NULL, &error) !=
+            0) {
+        return example_failed(&error);
+    }
+    for (size_t i = 0; i < EXAMPLE_N(lists); i++) {
+        restd_listing_init(&listings[i]);
+        listings[i].router = router;
+        listings[i].format = lists[i].format;
+        listings[i].title = "Greetings";
+        listings[i].version = "1.0";
+        if (add(router, lists[i].pattern, lists[i].summary,
+                restd_listing_handler, &listings[i], &error) != 0) {
             return example_failed(&error);
         }
     }

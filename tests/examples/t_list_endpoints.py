@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""list_endpoints: the same list as text, YAML and JSON."""
-import json
+"""list_endpoints: the same list as text, YAML, JSON and OpenAPI."""
 import re
 
 import extest
@@ -12,30 +11,37 @@ WANTED = [
     ("/endpoints.yaml", "the same as YAML"),
     ("/hello", "greets the world"),
     ("/hello/{name}", "greets a person"),
+    ("/openapi.json", "an OpenAPI document"),
 ]
 
 
 def test(example):
-    text = example.curl("/endpoints").body.decode()
-    rows = [re.match(r"GET +(\S+) +(.*)$", n).groups()
-            for n in text.splitlines()]
-    example.same("text", rows, WANTED)
+    def typed(path, media):
+        reply = example.curl(path)
+        example.same(path + ": type", (
+            reply.status, reply.headers.get("content-type", "").partition(
+                ";")[0]), (200, media))
+        return reply
 
-    reply = example.curl("/endpoints.yaml")
-    lines = reply.body.decode().splitlines()
-    example.same("YAML: begin", lines[0], "---")
-    rows = [(json.loads(lines[i].partition("- endpoint: ")[2]),
-             lines[i + 2].partition("  summary: ")[2])
-            for i in range(1, len(lines), 3)]
-    example.same("YAML", rows, WANTED)
-    example.same("YAML: methods", set(lines[2::3]), {"  method: GET"})
-
-    reply = example.curl("/endpoints.json")
-    example.same("JSON", [(e["endpoint"], e["summary"])
-                          for e in reply.json()], WANTED)
-    example.same("JSON: type", reply.headers.get("content-type"),
-                 "application/json")
-    example.same("a listed one", example.curl("/hello/you").status, 200)
+    text = typed("/endpoints", "text/plain").body.decode()
+    example.same("text", re.findall(r"^(/\S+)\n +GET +(.+)$", text, re.M),
+                 WANTED)
+    text = typed("/endpoints.yaml", "application/yaml").body.decode()
+    example.same("YAML", re.findall(
+        r"^  - endpoint: (.+)\n    summary: (.+)\n    methods:\n      - GET$",
+        text, re.M), WANTED)
+    listed = typed("/endpoints.json", "application/json").json()
+    example.same("JSON", [(e["endpoint"], e["summary"], e["methods"])
+                          for e in listed["endpoints"]],
+                 [(*row, ["GET"]) for row in WANTED])
+    openapi = typed("/openapi.json", "application/json").json()
+    example.same("OpenAPI", openapi["openapi"], "3.1.0")
+    example.same("OpenAPI: paths", sorted(
+        (path, item["get"]["summary"])
+        for path, item in openapi["paths"].items()), WANTED)
+    for path, _ in WANTED:
+        example.same("served: " + path, example.curl(
+            path.replace("{name}", "you")).status, 200)
 
 
 extest.run("list_endpoints", test)
