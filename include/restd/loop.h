@@ -41,7 +41,7 @@ typedef void restd_post_fn(void *data);
 RESTD_API RESTD_MUST_CHECK int restd_post_new(struct restd_loop *loop,
                                               restd_post_fn *fn, void *data,
                                               struct restd_post **post);
-/** Never blocks. [any thread] */
+/** Never blocks; is lost if the loop has ended. [any thread] */
 RESTD_API void restd_post_send(struct restd_post *post);
 /** Frees it, once the call that may be under way is over; nobody may send it
  * any more. NULL is allowed. Thread: the loop's, or after the loop has

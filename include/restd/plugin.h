@@ -5,8 +5,9 @@
  * order in which they were added (the outermost router's before the route is
  * looked for, the others' once it is known which routers and which route the
  * path leads to, or that it leads to none); then the `wrapper`s, nested, the
- * first one added outermost, around the handler; and when the reply is with
- * the kernel or given up, the `after` functions.
+ * first one added outermost, around the handler; and the `after` functions,
+ * for a reply that the turn has room for when it is made, for another when it
+ * is with the kernel or given up.
  *
  * `before` runs when the head is complete and the content may still be on its
  * way, so that a request can be refused before its content is taken. A request
@@ -35,8 +36,8 @@ typedef int restd_before_fn(struct restd_request *request,
 
 /** The rest of a chain of wrappers; dies with the call that got it. */
 struct restd_next;
-/** Runs the inner wrappers and the handler; returns what they return. At most
- * once in a call. */
+/** Runs the inner wrappers and the handler; returns what they return. Once in a
+ * call, then RESTD_ESTATE. */
 RESTD_API int restd_next(struct restd_next *next);
 /**
  * Runs in place of what it encloses: calls restd_next(), or answers by itself.

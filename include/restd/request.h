@@ -115,8 +115,8 @@ RESTD_API unsigned restd_request_worker(const struct restd_request *request);
  * once may be reused while it stays the same. */
 RESTD_API uint64_t restd_request_turn(const struct restd_request *request);
 
-/** Adds a field for those who look later, in front of any that was received
- * (copied). For `before` functions. RESTD_EINVAL if it is no field,
+/** Sets a field for those who look later, in place of any of that name, received
+ * or set (copied). For `before` functions. RESTD_EINVAL if it is no field,
  * RESTD_ELIMIT if there is no room (4 KiB in all). */
 RESTD_API RESTD_MUST_CHECK int
 restd_request_set_header(struct restd_request *request, const char *name,

@@ -68,6 +68,11 @@ RESTD_API int restd_response_add_fields(struct restd_response *response,
 RESTD_API RESTD_MUST_CHECK int
 restd_response_body(struct restd_response *response, const void *data,
                     size_t len);
+/** Appends a copy of `len` bytes to the content. RESTD_ENOMEM as above,
+ * RESTD_ESTATE of a stream. */
+RESTD_API RESTD_MUST_CHECK int
+restd_response_append(struct restd_response *response, const void *data,
+                      size_t len);
 /** Sets the content to `len` bytes that stay valid and unchanged until the
  * handler has returned. Never fails. */
 RESTD_API void restd_response_body_borrowed(struct restd_response *response,

@@ -75,7 +75,8 @@ struct restd_event {
 /** Makes the response a stream of events: sets its type, forbids caching, and
  * has a comment sent after each `keepalive_ms` without an event (0: none).
  * Ends by itself in a drain, so that clients reconnect elsewhere. Errors as
- * restd_response_stream(); `ops->ready` may be NULL. */
+ * restd_response_stream(), and RESTD_ELIMIT if there is no room for the fields;
+ * `ops->ready` may be NULL. */
 RESTD_API RESTD_MUST_CHECK int
 restd_response_events(struct restd_response *response,
                       const struct restd_stream_ops *ops, void *data,
@@ -102,8 +103,8 @@ struct restd_upload_ops {
      * others 500. */
     int (*content)(struct restd_upload *upload, const char *bytes, size_t len,
                    void *data);
-    /** The content is complete: makes the response, as a handler does. NULL if
-     * the handler has made it a stream already. */
+    /** The content is complete: makes the response, as a handler does; errors
+     * as of `content`. NULL if the handler has made it a stream already. */
     int (*end)(struct restd_request *request, struct restd_response *response,
                void *data);
     /** The last call, once, `complete` or not. Frees `data`. Where the handler

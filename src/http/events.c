@@ -13,15 +13,17 @@ int restd_response_events(struct restd_response *response,
                           const struct restd_stream_ops *ops, void *data,
                           uint32_t keepalive_ms, struct restd_stream **out)
 {
-    int rc = restd_response_stream(response, ops, data, out);
-
-    if (rc != 0) {
-        return rc;
-    }
-    response->stream->events = 1;
-    response->stream->keepalive_ms = keepalive_ms;
     (void)restd_response_set_type(response, "text/event-stream");
-    return restd_response_set_header(response, "Cache-Control", "no-store");
+    int rc = restd_response_set_header(response, "Cache-Control", "no-store");
+
+    if (rc == 0) {
+        rc = restd_response_stream(response, ops, data, out);
+    }
+    if (rc == 0) {
+        response->stream->events = 1;
+        response->stream->keepalive_ms = keepalive_ms;
+    }
+    return rc;
 }
 
 struct text {

@@ -90,9 +90,6 @@ void rd_fields_remove(struct rd_fields *fields, struct restd_slice name)
     while ((at = find(fields, name, at, &end)) < fields->len) {
         memmove(fields->text + at, fields->text + end, fields->len - end);
         fields->len -= end - at;
-        if (at < fields->preset) {
-            fields->preset -= end - at;
-        }
     }
 }
 

@@ -31,7 +31,7 @@ static int read_file(struct restd_response *response, int fd, uint64_t offset,
             }
             return RESTD_EOS;
         }
-        int rc = rd_response_append(response, buf, (size_t)n);
+        int rc = restd_response_append(response, buf, (size_t)n);
         if (rc != 0) {
             return rc;
         }

@@ -45,7 +45,7 @@ static size_t path_max(const struct restd_options *options)
 uint64_t rd_h1_fixed_bytes(const struct restd_options *options)
 {
     return rd_page_round(options->target_max_bytes) +
-           rd_page_round(RD_FIELDS_MAX) + rd_page_round(RD_OVERLAY_MAX) +
+           2 * rd_page_round(RD_FIELDS_MAX) + rd_page_round(RD_OVERLAY_MAX) +
            rd_page_round(fields_bytes(options)) +
            rd_router_work_bytes(NULL, path_max(options));
 }
@@ -70,8 +70,10 @@ int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
     h1->query = rd_page_alloc(o->target_max_bytes);
     h1->fields = rd_page_alloc(RD_FIELDS_MAX);
     h1->overlay = rd_page_alloc(RD_OVERLAY_MAX);
+    h1->presets = rd_page_alloc(RD_FIELDS_MAX);
     h1->head.fields = rd_page_alloc(fields_bytes(o));
-    if (!h1->query || !h1->fields || !h1->overlay || !h1->head.fields) {
+    if (!h1->query || !h1->fields || !h1->overlay || !h1->presets ||
+        !h1->head.fields) {
         return RESTD_ENOMEM;
     }
     h1->request.head = &h1->head;
@@ -94,6 +96,7 @@ void rd_h1_fini(struct rd_h1 *h1)
     rd_page_free(h1->query, o->target_max_bytes);
     rd_page_free(h1->fields, RD_FIELDS_MAX);
     rd_page_free(h1->overlay, RD_OVERLAY_MAX);
+    rd_page_free(h1->presets, RD_FIELDS_MAX);
     rd_page_free(h1->head.fields, fields_bytes(o));
     rd_router_work_fini(&h1->work);
     rd_h1_trim(h1);
@@ -261,21 +264,32 @@ static size_t serve_streaming(struct rd_h1 *h1, struct rd_conn *conn,
     return ex->is_left ? len : rd_h1_feed(h1, conn, data, len);
 }
 
-/* Plugins, then the route. 0 to go on; RESTD_ANSWERED or a negative RESTD_E*
- * of a plugin; or a status. */
-static int admit(struct rd_h1 *h1, const char **detail)
+/* What `before` functions have set goes out whoever answers. */
+static void keep_presets(struct rd_h1 *h1)
+{
+    struct rd_fields *fields = &h1->response.fields;
+
+    memcpy(h1->presets, fields->text, fields->len);
+    fields->kept = h1->presets;
+    fields->kept_len = fields->len;
+}
+
+/* Plugins, then the route. 0 to go on, with the status that the head alone
+ * decides or 0; a negative RESTD_E* or a positive number of a plugin that has
+ * answered. */
+static int admit(struct rd_h1 *h1, int *status, const char **detail)
 {
     if (!h1->has_plugins) {
-        return rd_h1_judge(h1, detail);
+        *status = rd_h1_judge(h1, detail);
+        return 0;
     }
     int rc = rd_invoke_before_routing(&h1->request, &h1->response);
 
     if (rc == 0) {
-        int status = rd_h1_judge(h1, detail);
+        *status = rd_h1_judge(h1, detail);
         rc = rd_invoke_before_handler(&h1->request, &h1->response);
-        rc = rc ? rc : status;
     }
-    h1->response.fields.preset = h1->response.fields.len;
+    keep_presets(h1);
     return rc;
 }
 
@@ -291,12 +305,13 @@ size_t rd_h1_serve(struct rd_h1 *h1, struct rd_conn *conn, char *base,
         return head_len;
     }
     rd_h1_request_init(h1, conn, base);
-    int status = admit(h1, &detail);
+    int status = 0;
+    int answered = admit(h1, &status, &detail);
     char *data = base + head_len;
     int whole = whole_body(h1, data, len - head_len, &body, &used);
-    if (__builtin_expect(status != 0, 0)) {
-        if (status <= RESTD_ANSWERED) {
-            rd_h1_handled(h1, conn, status, !whole);
+    if (__builtin_expect(answered | status, 0)) {
+        if (answered) {
+            rd_h1_handled(h1, conn, answered, !whole);
         } else if (status == 204) {
             rd_h1_answer_options(h1, conn, !whole);
         } else {

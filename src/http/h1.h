@@ -33,6 +33,7 @@ struct rd_h1 {
     char *query;   /* decoded query, target_max bytes */
     char *fields;  /* response fields, RD_FIELDS_MAX bytes */
     char *overlay; /* what plugins set, RD_OVERLAY_MAX bytes */
+    char *presets; /* response fields of `before`, RD_FIELDS_MAX bytes */
     char *body;    /* whole contents, rd_h1_buffered_max() bytes; on demand */
     struct rd_h1_exchange *exchanges;
     struct rd_h1_exchange *todo; /* for the turn's end */

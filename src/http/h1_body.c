@@ -149,6 +149,16 @@ static void handle_whole(struct rd_h1 *h1, struct rd_h1_exchange *ex)
     }
 }
 
+/* Status of what a taker has returned, 0 to go on. */
+static int upload_status(int rc)
+{
+    return rc >= 0              ? 0
+           : rc == RESTD_EINVAL ? 400
+           : rc == RESTD_ELIMIT ? 413
+           : rc == RESTD_ENOMEM ? 503
+                                : 500;
+}
+
 /* The taker has had all of it. */
 static void end_upload(struct rd_h1 *h1, struct rd_h1_exchange *ex)
 {
@@ -171,17 +181,12 @@ static void end_upload(struct rd_h1 *h1, struct rd_h1_exchange *ex)
         ex->upload.ops.end
             ? ex->upload.ops.end(&h1->request, &h1->response, ex->upload.data)
             : RESTD_ESTATE;
-    rd_h1_handled(h1, conn, rc, 0);
-}
-
-/* Status of what a taker has returned, 0 to go on. */
-static int upload_status(int rc)
-{
-    return rc >= 0              ? 0
-           : rc == RESTD_EINVAL ? 400
-           : rc == RESTD_ELIMIT ? 413
-           : rc == RESTD_ENOMEM ? 503
-                                : 500;
+    int status = upload_status(rc);
+    if (status == 0 || status == 500) {
+        rd_h1_handled(h1, conn, rc, 0);
+    } else {
+        rd_h1_refuse(h1, conn, status, NULL, 0);
+    }
 }
 
 /* Takes a piece of content. 0, or the status that refuses it. `announced`:
@@ -357,6 +362,7 @@ void restd_upload_pause(struct restd_upload *upload)
 {
     struct rd_h1_exchange *ex = exchange_of(upload);
 
+    rd_assert_in_loop(ex->h1->reactor->loop);
     upload->is_paused = 1;
     if (ex->receiving && !ex->is_left) {
         rd_conn_hold(ex->conn);
@@ -370,6 +376,7 @@ void restd_upload_resume(struct restd_upload *upload)
 {
     struct rd_h1_exchange *ex = exchange_of(upload);
 
+    rd_assert_in_loop(ex->h1->reactor->loop);
     if (upload->is_paused && !ex->is_left) {
         upload->is_paused = 0;
         /* The time of the pause is not the client's. */

@@ -79,7 +79,7 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
     size_t overlay = request->overlay.len;
     const struct rd_fields *set = &h1->response.fields;
     size_t bytes = sizeof(struct rd_h1_exchange) + fields + head + overlay +
-                   set->preset + set->type_len;
+                   set->kept_len + set->type_len;
     struct rd_h1_exchange *ex = exchange_alloc(h1->reactor, bytes);
 
     if (!ex) {
@@ -96,15 +96,17 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
     ex->overlay_len = request->overlay.len;
     ex->path_off = request->overlay.path_off;
     ex->path_len = request->overlay.path_len;
-    ex->preset_len = (uint16_t)set->preset;
+    ex->preset_len = (uint16_t)set->kept_len;
     ex->type_len = (uint16_t)set->type_len;
     memcpy(ex->head.fields, h1->head.fields, fields);
     char *at = head_bytes(ex);
     memcpy(at, request->base, head);
     memcpy(at + head, request->overlay.text, overlay);
     at += head + overlay;
-    memcpy(at, set->text, set->preset);
-    memcpy(at + set->preset, set->type, set->type_len);
+    if (set->kept_len > 0) {
+        memcpy(at, set->kept, set->kept_len);
+    }
+    memcpy(at + set->kept_len, set->type, set->type_len);
     ex->next = h1->exchanges;
     ex->pprev = &h1->exchanges;
     if (ex->next) {
@@ -138,7 +140,8 @@ void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
         at += ex->overlay_len;
         memcpy(h1->response.fields.text, at, ex->preset_len);
         h1->response.fields.len = ex->preset_len;
-        h1->response.fields.preset = ex->preset_len;
+        h1->response.fields.kept = at;
+        h1->response.fields.kept_len = ex->preset_len;
         memcpy(h1->response.fields.type, at + ex->preset_len, ex->type_len);
         h1->response.fields.type_len = ex->type_len;
     }
@@ -191,6 +194,8 @@ void rd_h1_leave(struct rd_h1_exchange *ex)
 {
     ex->is_left = 1;
     ex->conn->request = NULL;
+    /* Nobody is left who would let it go. */
+    ex->conn->flags &= (uint16_t) ~(RD_CONN_HELD | RD_CONN_PUMP);
     rd_h1_todo(ex);
 }
 
@@ -252,7 +257,9 @@ static void finish(struct rd_h1_exchange *ex)
     if (goes_on) {
         conn->flags &= (uint16_t)~RD_CONN_PUMP;
         rd_conn_touch(conn);
-        if (close) {
+        if (!close) {
+            rd_conn_unset_streams(conn);
+        } else {
             rd_conn_end(conn, unread ? RD_CLOSE_REFUSED : RD_CLOSE_DONE,
                         unread);
         }

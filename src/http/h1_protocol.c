@@ -93,7 +93,11 @@ static void timeout(struct rd_conn *conn)
     struct rd_h1 *h1 = conn->reactor->protocol_data;
 
     if (conn->request && !is_receiving(conn)) {
-        rd_h1_stream_tick(conn->request);
+        if (rd_conn_is_gone(conn)) {
+            rd_conn_close(conn, RD_CLOSE_RESET);
+        } else {
+            rd_h1_stream_tick(conn->request);
+        }
         return;
     }
     if (conn->request) {

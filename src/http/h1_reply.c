@@ -136,19 +136,23 @@ static void conclude_stream(struct rd_h1 *h1, struct rd_conn *conn, int close,
     rd_h1_stream_open(ex);
 }
 
-/* Has a reply that the kernel has not taken whole promoted, so that the after
- * functions see its end. 0 if that cannot be. */
+/* Has a reply that the kernel has not taken whole promoted, if it is not, so
+ * that the after functions see its end. 0 if that cannot be. */
 static int follow(struct rd_h1 *h1, struct rd_conn *conn, uint64_t content,
                   int close, int unread)
 {
-    struct rd_h1_exchange *ex =
-        conn->request || rd_conn_is_closed(conn) || conn->out.len == 0
-            ? NULL
-            : rd_h1_promote(h1, conn);
+    struct rd_h1_exchange *ex = conn->request;
 
+    if (rd_conn_is_closed(conn) || conn->out.len == 0) {
+        return 0;
+    }
+    if (!ex) {
+        ex = rd_h1_promote(h1, conn);
+    }
     if (!ex) {
         return 0;
     }
+    ex->is_told = 0;
     ex->status = h1->response.status;
     ex->close = (uint8_t)close;
     ex->unread = (uint8_t)unread;
@@ -169,6 +173,10 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
         conclude_stream(h1, conn, close, unread);
         return;
     }
+    if (conn->request) {
+        /* Also if the connection does not outlive the flush. */
+        ((struct rd_h1_exchange *)conn->request)->is_told = 1;
+    }
     write_head(h1, conn, close, 0);
     if (has_content(h1)) {
         len =
@@ -178,9 +186,6 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
         rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
     }
     rd_conn_touch(conn);
-    if (conn->request) {
-        ((struct rd_h1_exchange *)conn->request)->is_told = 1;
-    }
     if (h1->has_plugins) {
         if (follow(h1, conn, len, close, unread)) {
             return;

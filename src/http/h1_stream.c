@@ -15,8 +15,9 @@
 /* Of one stream in one turn, so that others have their turn as well. */
 #define TURN_MAX (256u * 1024)
 #define TRAILERS_MAX 1024u
-/* A stream without comments to send is looked at from time to time. */
-#define FAR_TICKS (3600000u / RD_TICK_MS)
+/* A connection that is held is looked at from time to time, as it is not
+ * watched: whether the client has reset it. */
+#define LOOK_TICKS (2000u / RD_TICK_MS)
 
 static struct rd_h1_exchange *exchange_of(const struct restd_stream *stream)
 {
@@ -155,28 +156,35 @@ static void wait_for_room(struct rd_h1_exchange *ex)
     }
 }
 
-/* Room for content; sets what brings `ready` when there is none. */
-static size_t room(struct rd_h1_exchange *ex, size_t len)
+/* Bytes that may be written now. */
+static uint64_t room_left(struct rd_h1_exchange *ex)
 {
     struct restd_stream *stream = &ex->stream;
     const struct rd_reactor *r = ex->h1->reactor;
     uint64_t high = high_water(ex->conn);
     uint64_t kept =
         ex->conn->out.len + (r->out.conn == ex->conn ? r->out.len : 0);
-    uint64_t n = kept < high ? high - kept : 0;
 
     if (stream->turn != r->turn) {
         stream->turn = r->turn;
         stream->turn_bytes = 0;
     }
+    uint64_t n = kept < high ? high - kept : 0;
     uint64_t turn =
         stream->turn_bytes < TURN_MAX ? TURN_MAX - stream->turn_bytes : 0;
-    n = n < turn ? n : turn;
-    if (n < len) {
-        wait_for_room(ex);
-        return (size_t)n;
+    return n < turn ? n : turn;
+}
+
+/* Room for content; with less than `len` there will be a call of `ready`. */
+static size_t room(struct rd_h1_exchange *ex, size_t len)
+{
+    uint64_t n = room_left(ex);
+
+    if (n >= len) {
+        return len;
     }
-    return len;
+    wait_for_room(ex);
+    return (size_t)n;
 }
 
 /* Sends `len` bytes as they are, or as one chunk. */
@@ -224,10 +232,11 @@ int rd_stream_write_all(struct restd_stream *stream, const void *data,
 {
     struct rd_h1_exchange *ex = exchange_of(stream);
 
+    rd_assert_in_loop(ex->h1->reactor->loop);
     if (ex->is_left || stream->is_ended) {
         return RESTD_ECLOSED;
     }
-    if (!stream->is_open || ex->conn->out.len >= high_water(ex->conn)) {
+    if (!stream->is_open || room_left(ex) == 0) {
         wait_for_room(ex);
         return RESTD_EAGAIN;
     }
@@ -247,6 +256,10 @@ int restd_stream_trailer(struct restd_stream *stream, const char *name,
                                         rd_slice_str(value),
                                         rd_slice("\r\n", 2)};
 
+    rd_assert_in_loop(ex->h1->reactor->loop);
+    if (ex->is_left || ex->stream.is_ended) {
+        return RESTD_ECLOSED;
+    }
     if (!rd_field_is_token(parts[0]) || !rd_field_is_value(parts[2]) ||
         rd_fields_is_own(parts[0])) {
         return RESTD_EINVAL;
@@ -280,6 +293,7 @@ void restd_stream_end(struct restd_stream *stream)
 {
     struct rd_h1_exchange *ex = exchange_of(stream);
 
+    rd_assert_in_loop(ex->h1->reactor->loop);
     if (stream->is_ended || ex->is_left) {
         return;
     }
@@ -294,6 +308,7 @@ void restd_stream_abort(struct restd_stream *stream)
 {
     struct rd_h1_exchange *ex = exchange_of(stream);
 
+    rd_assert_in_loop(ex->h1->reactor->loop);
     if (!ex->is_left) {
         ex->is_aborted = 1;
         stream->is_ended = 1;
@@ -314,8 +329,11 @@ uint32_t rd_h1_stream_deadline(const struct rd_h1_exchange *ex)
     if (stream->events && r->draining) {
         return r->tick_now;
     }
-    return stream->keepalive_ms && !stream->is_ended ? stream->keepalive_tick
-                                                     : r->tick_now + FAR_TICKS;
+    uint32_t look = r->tick_now + LOOK_TICKS;
+    return stream->keepalive_ms && !stream->is_ended &&
+                   (int32_t)(stream->keepalive_tick - look) < 0
+               ? stream->keepalive_tick
+               : look;
 }
 
 void rd_h1_stream_tick(struct rd_h1_exchange *ex)

@@ -60,6 +60,7 @@ int rd_invoke_before_handler(struct restd_request *request,
 struct restd_next {
     const struct rd_route *route;
     unsigned index; /* of the next wrapper */
+    int is_used;
     struct restd_request *request;
     struct restd_response *response;
 };
@@ -74,18 +75,23 @@ static int call(const struct restd_next *next)
     const struct restd_plugin *p = route->wrappers[next->index];
     struct restd_next inner = *next;
     inner.index++;
+    inner.is_used = 0;
     return p->wrapper(next->request, next->response, &inner, p->data);
 }
 
 int restd_next(struct restd_next *next)
 {
+    if (next->is_used) {
+        return RESTD_ESTATE;
+    }
+    next->is_used = 1;
     return call(next);
 }
 
 int rd_invoke_handler(struct restd_request *request,
                       struct restd_response *response)
 {
-    const struct restd_next first = {request->match->route, 0, request,
+    const struct restd_next first = {request->match->route, 0, 0, request,
                                      response};
     return call(&first);
 }

@@ -57,7 +57,8 @@ static inline struct restd_slice rd_span(const char *base,
 struct rd_fields {
     char *text; /* RD_FIELDS_MAX */
     size_t len;
-    size_t preset; /* the first of them outlive a reset */
+    const char *kept; /* a copy of those that outlive a reset */
+    size_t kept_len;
     size_t type_len;
     char type[RD_TYPE_MAX];
 };
@@ -105,10 +106,6 @@ void rd_response_init(struct restd_response *response,
 RESTD_MUST_CHECK int rd_response_append_file(struct restd_response *response,
                                              int fd, uint64_t offset,
                                              uint64_t len, int owned);
-/* Appends a copy. RESTD_ENOMEM. */
-RESTD_MUST_CHECK int rd_response_append(struct restd_response *response,
-                                        const char *data, size_t len);
-
 struct rd_response_framing {
     const char *date; /* "Date: ...\r\n", RD_DATE_LINE_LEN bytes */
     int close;        /* say Connection: close */

@@ -14,12 +14,32 @@
 
 #define ENTRY_HEAD 4u
 
+/* Makes the entries of that name ones without a name. */
+static void forget(struct rd_overlay *o, struct restd_slice name)
+{
+    uint16_t lens[2];
+    unsigned at = 0;
+
+    while (at < o->len) {
+        char *p = o->text + at;
+        memcpy(lens, p, ENTRY_HEAD);
+        at += ENTRY_HEAD + lens[0] + lens[1];
+        if (lens[0] > 0 && lens[0] == name.len &&
+            rd_slice_ieq(rd_slice(p + ENTRY_HEAD, lens[0]), name)) {
+            lens[1] = (uint16_t)(lens[0] + lens[1]);
+            lens[0] = 0;
+            memcpy(p, lens, ENTRY_HEAD);
+        }
+    }
+}
+
 int rd_overlay_put(struct rd_overlay *o, struct restd_slice name,
                    struct restd_slice value)
 {
     if (name.len + value.len + ENTRY_HEAD > RD_OVERLAY_MAX - o->len) {
         return RESTD_ELIMIT;
     }
+    forget(o, name);
     uint16_t lens[2] = {(uint16_t)name.len, (uint16_t)value.len};
     char *p = o->text + o->len;
     memcpy(p, lens, ENTRY_HEAD);

@@ -103,7 +103,13 @@ int restd_response_body_static(struct restd_response *response,
 int restd_response_prepared(struct restd_response *response,
                             struct restd_prepared *p)
 {
-    response->status = p->status;
     int rc = rd_fields_join(&response->fields, p->fields, p->type);
-    return rc != 0 ? rc : set_body(response, p->body, p);
+
+    if (rc == 0) {
+        rc = set_body(response, p->body, p);
+    }
+    if (rc == 0) {
+        response->status = p->status;
+    }
+    return rc;
 }

@@ -111,6 +111,9 @@ int restd_request_local(const struct restd_request *request, char *buf,
     socklen_t len = sizeof(sa);
     struct rd_addr addr;
 
+    if (rd_conn_is_closed(request->conn)) {
+        return RESTD_ECLOSED; /* its number may be another's by now */
+    }
     memset(&sa, 0, sizeof(sa));
     if (getsockname(rd_io_fd(&request->conn->io), (struct sockaddr *)&sa,
                     &len) != 0) {
@@ -149,7 +152,12 @@ uint64_t restd_request_turn(const struct restd_request *request)
 
 void restd_request_set_data(struct restd_request *request, void *data)
 {
+    struct rd_h1_exchange *ex = request->conn->request;
+
     request->data = data;
+    if (ex) {
+        ex->request_data = data;
+    }
 }
 
 void *restd_request_data(const struct restd_request *request)

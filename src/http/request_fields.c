@@ -27,14 +27,15 @@ static int next_field(const struct restd_request *request, unsigned *cursor,
         }
         *cursor = RECEIVED;
     }
-    unsigned index = *cursor - RECEIVED;
-    if (index >= head->fields_n) {
-        return 0;
+    for (unsigned i = *cursor - RECEIVED; i < head->fields_n; i++) {
+        *name = rd_span(request->base, head->fields[i].name);
+        if (!rd_overlay_has(&request->overlay, *name)) {
+            *value = rd_span(request->base, head->fields[i].value);
+            *cursor = RECEIVED + i + 1;
+            return 1;
+        }
     }
-    *name = rd_span(request->base, head->fields[index].name);
-    *value = rd_span(request->base, head->fields[index].value);
-    (*cursor)++;
-    return 1;
+    return 0;
 }
 
 int restd_request_header_next(const struct restd_request *request,
@@ -106,8 +107,10 @@ struct restd_slice restd_request_query_get(const struct restd_request *request,
     return absent;
 }
 
-/* The cursor is the cookie's number: they may be in several fields, and are
- * few. */
+/* The cursor: number of the Cookie field in the upper half, place within it in
+ * the lower one, for which 16 bits are enough. */
+#define COOKIE_WITHIN 16
+
 int restd_request_cookie_next(const struct restd_request *request,
                               size_t *cursor, struct restd_slice *name,
                               struct restd_slice *value)
@@ -115,17 +118,20 @@ int restd_request_cookie_next(const struct restd_request *request,
     struct restd_slice field_name;
     struct restd_slice field;
     unsigned at = 0;
-    size_t number = 0;
+    size_t want = *cursor >> COOKIE_WITHIN;
+    size_t within = *cursor & ((1u << COOKIE_WITHIN) - 1);
 
-    while (restd_request_header_next(request, &at, "Cookie", &field_name,
-                                     &field) == 0) {
-        size_t within = 0;
-        while (rd_cookie_next(field, &within, name, value) == 0) {
-            if (number++ == *cursor) {
-                (*cursor)++;
-                return 0;
-            }
+    for (size_t number = 0; restd_request_header_next(request, &at, "Cookie",
+                                                      &field_name, &field) == 0;
+         number++) {
+        if (number < want) {
+            continue;
         }
+        if (rd_cookie_next(field, &within, name, value) == 0) {
+            *cursor = number << COOKIE_WITHIN | within;
+            return 0;
+        }
+        within = 0;
     }
     return RESTD_ENOENT;
 }

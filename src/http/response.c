@@ -26,7 +26,7 @@ void rd_response_init(struct restd_response *response,
     response->chunks = chunks;
     response->fields.text = fields;
     response->fields.len = 0;
-    response->fields.preset = 0;
+    response->fields.kept_len = 0;
     response->fields.type_len = 0;
     response->borrowed_len = 0;
     response->stage = stage;
@@ -52,7 +52,11 @@ void restd_response_reset(struct restd_response *response)
 {
     drop_body(response);
     response->status = 200;
-    response->fields.len = response->fields.preset;
+    if (response->fields.kept_len > 0) {
+        memcpy(response->fields.text, response->fields.kept,
+               response->fields.kept_len);
+    }
+    response->fields.len = response->fields.kept_len;
     response->fields.type_len = 0;
 }
 
@@ -104,7 +108,6 @@ int restd_response_set_header(struct restd_response *response, const char *name,
         memmove(old.text + old.len, old.text + before,
                 response->fields.len - before);
         response->fields.len -= before - old.len;
-        response->fields.preset = old.preset;
     }
     return rc;
 }
@@ -130,8 +133,7 @@ int restd_response_add_fields(struct restd_response *response,
                           rd_slice(from->type, from->type_len));
 }
 
-int rd_response_append(struct restd_response *response, const char *data,
-                       size_t len)
+static int put(struct restd_response *response, const char *data, size_t len)
 {
     size_t room =
         response->chain.len ? 0 : response->stage_size - response->stage_len;
@@ -143,11 +145,29 @@ int rd_response_append(struct restd_response *response, const char *data,
                            data + staged, len - staged);
 }
 
+int restd_response_append(struct restd_response *response, const void *data,
+                          size_t len)
+{
+    size_t borrowed = response->borrowed_len;
+
+    if (response->stream) {
+        return RESTD_ESTATE;
+    }
+    if (borrowed > 0) {
+        response->borrowed_len = 0;
+        int rc = put(response, response->borrowed, borrowed);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return len > 0 ? put(response, data, len) : 0;
+}
+
 int restd_response_body(struct restd_response *response, const void *data,
                         size_t len)
 {
     drop_body(response);
-    int rc = len ? rd_response_append(response, data, len) : 0;
+    int rc = restd_response_append(response, data, len);
     if (rc != 0) {
         drop_body(response);
     }
@@ -172,7 +192,7 @@ static RESTD_PRINTF(2, 0)
 
     return n < 0 || n > PRINTF_MAX
                ? RESTD_ELIMIT
-               : rd_response_append(response, text, (size_t)n);
+               : restd_response_append(response, text, (size_t)n);
 }
 
 int restd_response_printf(struct restd_response *response, const char *format,
@@ -181,24 +201,12 @@ int restd_response_printf(struct restd_response *response, const char *format,
     char text[1024];
     va_list args;
 
-    if (response->stream) {
-        return RESTD_ESTATE;
-    }
-    if (response->borrowed_len > 0) {
-        const char *data = response->borrowed;
-        size_t len = response->borrowed_len;
-        response->borrowed_len = 0;
-        int rc = rd_response_append(response, data, len);
-        if (rc != 0) {
-            return rc;
-        }
-    }
     va_start(args, format);
     int n = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     if (n < (int)sizeof(text)) {
         return n < 0 ? RESTD_ELIMIT
-                     : rd_response_append(response, text, (size_t)n);
+                     : restd_response_append(response, text, (size_t)n);
     }
     va_start(args, format);
     int rc = append_long(response, format, args);

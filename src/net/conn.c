@@ -82,6 +82,18 @@ static int conn_keep(struct rd_conn *conn, const char *data, size_t len)
     return rd_chain_append(&conn->in, &r->chunks, RD_MEM_INPUT, data, len);
 }
 
+/* Sends what was answered in this turn. */
+static void conn_answered(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+
+    rd_conn_flush(conn, NULL, 0, NULL);
+    r->out.conn = NULL;
+    if (!rd_conn_is_closed(conn) && conn->out.len == 0) {
+        r->protocol->sent(conn);
+    }
+}
+
 /* Offers input to the protocol, keeps the rest, sends what was answered. */
 static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
 {
@@ -96,11 +108,7 @@ static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
             rd_conn_refuse(conn);
         }
     }
-    rd_conn_flush(conn, NULL, 0, NULL);
-    r->out.conn = NULL;
-    if (!rd_conn_is_closed(conn) && conn->out.len == 0) {
-        r->protocol->sent(conn);
-    }
+    conn_answered(conn);
 }
 
 /* Puts what was kept to the front of the scratch. */
@@ -219,11 +227,22 @@ static void conn_event(struct rd_io *io, int events)
     conn_settle(conn);
 }
 
+/* 1 if the peer may have sent what close(2) would answer by a RST. */
+static int conn_has_unread(const struct rd_conn *conn)
+{
+    char octet;
+
+    return (conn->flags & (RD_CONN_UNREAD | RD_CONN_FULL)) ||
+           /* It has not been listened to for a while. */
+           ((conn->flags & RD_CONN_DEAFENED) &&
+            recv(rd_io_fd(&conn->io), &octet, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
+}
+
 /* Output is taken and the connection is to end: now, or after lingering. */
 static void conn_finish(struct rd_conn *conn)
 {
     struct rd_reactor *r = conn->reactor;
-    int unread = conn->flags & (RD_CONN_UNREAD | RD_CONN_FULL);
+    int unread = conn_has_unread(conn);
 
     if (!unread || (conn->flags & RD_CONN_EOF) ||
         r->linger_n >= r->options->linger_max || r->stopping) {
@@ -303,12 +322,9 @@ static int is_late(const struct rd_conn *conn)
 
 static void conn_timeout(struct rd_conn *conn)
 {
-    struct rd_reactor *r = conn->reactor;
-
-    r->out.conn = conn;
-    r->protocol->timeout(conn);
-    rd_conn_flush(conn, NULL, 0, NULL);
-    r->out.conn = NULL;
+    conn->reactor->out.conn = conn;
+    conn->reactor->protocol->timeout(conn);
+    conn_answered(conn);
 }
 
 void rd_conn_expire(struct rd_conn *conn)

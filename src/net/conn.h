@@ -71,16 +71,17 @@ struct rd_stream {
 extern const struct rd_stream rd_stream_tcp;
 
 enum {
-    RD_CONN_ENDING = 1 << 0,  /* closes once its output is taken */
-    RD_CONN_UNREAD = 1 << 1,  /* the peer may still be sending: linger */
-    RD_CONN_PAUSED = 1 << 2,  /* no input is taken before output has gone */
-    RD_CONN_EOF = 1 << 3,     /* the peer has half-closed */
-    RD_CONN_FULL = 1 << 4,    /* the last read filled its room */
-    RD_CONN_USED = 1 << 5,    /* has made a request */
-    RD_CONN_HELD = 1 << 6,    /* the protocol takes no input for now */
-    RD_CONN_AGAIN = 1 << 7,   /* what was kept is to be offered again */
-    RD_CONN_STREAMS = 1 << 8, /* little may wait unsent in the kernel */
-    RD_CONN_PUMP = 1 << 9     /* tell room() when it is writable */
+    RD_CONN_ENDING = 1 << 0,   /* closes once its output is taken */
+    RD_CONN_UNREAD = 1 << 1,   /* the peer may still be sending: linger */
+    RD_CONN_PAUSED = 1 << 2,   /* no input is taken before output has gone */
+    RD_CONN_EOF = 1 << 3,      /* the peer has half-closed */
+    RD_CONN_FULL = 1 << 4,     /* the last read filled its room */
+    RD_CONN_USED = 1 << 5,     /* has made a request */
+    RD_CONN_HELD = 1 << 6,     /* the protocol takes no input for now */
+    RD_CONN_AGAIN = 1 << 7,    /* what was kept is to be offered again */
+    RD_CONN_STREAMS = 1 << 8,  /* little may wait unsent in the kernel */
+    RD_CONN_PUMP = 1 << 9,     /* tell room() when it is writable */
+    RD_CONN_DEAFENED = 1 << 10 /* has waited without being read */
 };
 
 /* Flags that keep a connection from being read. */
@@ -123,11 +124,15 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
  * behind the scratch if that is this connection's now, else at once. What the
  * kernel does not take is kept. RESTD_ECLOSED if it is closed by then. */
 int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n);
+/* The peer has reset it, or shut down both ways: seen while it is not read. A
+ * system call. */
+int rd_conn_is_gone(const struct rd_conn *conn);
 /* The kernel would take a little output now. A system call. */
 int rd_conn_is_writable(const struct rd_conn *conn);
 /* Limits what waits unsent in the kernel, so that a peer that never reads
  * holds little there. */
 void rd_conn_set_streams(struct rd_conn *conn);
+void rd_conn_unset_streams(struct rd_conn *conn);
 /* Ends it with the protocol's `busy`: there is no memory for the rest. */
 void rd_conn_refuse(struct rd_conn *conn);
 /* Sends once of what was kept. */

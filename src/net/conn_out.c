@@ -176,22 +176,45 @@ int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n)
     return 0;
 }
 
+static int poll_now(const struct rd_conn *conn, short events)
+{
+    struct pollfd fd = {.fd = rd_io_fd(&conn->io), .events = events};
+
+    return poll(&fd, 1, 0) == 1 ? fd.revents : 0;
+}
+
 int rd_conn_is_writable(const struct rd_conn *conn)
 {
-    struct pollfd fd = {.fd = rd_io_fd(&conn->io), .events = POLLOUT};
+    return (poll_now(conn, POLLOUT) & POLLOUT) != 0;
+}
 
-    return poll(&fd, 1, 0) == 1;
+int rd_conn_is_gone(const struct rd_conn *conn)
+{
+    return (poll_now(conn, 0) & (POLLERR | POLLHUP)) != 0;
+}
+
+static void set_lowat(const struct rd_conn *conn, int lowat)
+{
+    if (conn->peer.family != RD_UNIX) {
+        (void)setsockopt(rd_io_fd(&conn->io), IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+                         &lowat, sizeof(lowat));
+    }
 }
 
 void rd_conn_set_streams(struct rd_conn *conn)
 {
-    int lowat = NOTSENT_LOWAT;
-
-    if (!(conn->flags & RD_CONN_STREAMS) && conn->peer.family != RD_UNIX) {
-        (void)setsockopt(rd_io_fd(&conn->io), IPPROTO_TCP, TCP_NOTSENT_LOWAT,
-                         &lowat, sizeof(lowat));
+    if (!(conn->flags & RD_CONN_STREAMS)) {
+        conn->flags |= RD_CONN_STREAMS;
+        set_lowat(conn, NOTSENT_LOWAT);
     }
-    conn->flags |= RD_CONN_STREAMS;
+}
+
+void rd_conn_unset_streams(struct rd_conn *conn)
+{
+    if (conn->flags & RD_CONN_STREAMS) {
+        conn->flags &= (uint16_t)~RD_CONN_STREAMS;
+        set_lowat(conn, 0); /* as the system has it */
+    }
 }
 
 static long send_next(struct rd_conn *conn)

@@ -103,6 +103,8 @@ void rd_conn_arm(struct rd_conn *conn)
         conn->out.len > 0 || (conn->flags & RD_CONN_PUMP) ? RD_WRITE : 0;
     if (!(conn->flags & RD_CONN_DEAF)) {
         events |= RD_READ;
+    } else {
+        conn->flags |= RD_CONN_DEAFENED;
     }
     rd_io_watch(r->loop, &conn->io, events);
 }

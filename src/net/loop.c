@@ -123,6 +123,14 @@ void rd_loop_free(struct restd_loop *loop)
     if (!loop) {
         return;
     }
+    struct rd_post *post = atomic_load(&loop->posts);
+    while (post) {
+        struct rd_post *next = post->next;
+        if (post->fn == rd_loop_user_post) {
+            rd_loop_user_drop(post);
+        }
+        post = next;
+    }
     ev_loop_destroy(loop->ev);
     rd_mem_free(loop);
 }

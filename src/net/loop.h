@@ -65,6 +65,9 @@ int rd_loop_is_current(const struct restd_loop *loop);
 void rd_post_init(struct rd_post *post, void (*fn)(struct rd_post *post));
 void rd_loop_post(struct restd_loop *loop, struct rd_post *post);
 
+/* The restd_post behind a message: runs it; frees it if its owner has. */
+void rd_loop_user_post(struct rd_post *post);
+void rd_loop_user_drop(struct rd_post *post);
 /* Takes a message out of a loop that does not run. */
 void rd_loop_unpost(struct restd_loop *loop, struct rd_post *post);
 /* A loop that does not run yet has an old idea of the time. */

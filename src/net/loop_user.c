@@ -58,7 +58,7 @@ struct restd_post {
     int is_dead; /* [loop] freed while it was queued */
 };
 
-static void post_run(struct rd_post *post)
+void rd_loop_user_post(struct rd_post *post)
 {
     struct restd_post *p = RD_CONTAINER_OF(post, struct restd_post, post);
 
@@ -66,6 +66,15 @@ static void post_run(struct rd_post *post)
         rd_mem_free(p);
     } else {
         p->fn(p->data); /* may free it */
+    }
+}
+
+void rd_loop_user_drop(struct rd_post *post)
+{
+    struct restd_post *p = RD_CONTAINER_OF(post, struct restd_post, post);
+
+    if (p->is_dead) {
+        rd_mem_free(p);
     }
 }
 
@@ -77,7 +86,7 @@ int restd_post_new(struct restd_loop *loop, restd_post_fn *fn, void *data,
     if (!p) {
         return RESTD_ENOMEM;
     }
-    rd_post_init(&p->post, post_run);
+    rd_post_init(&p->post, rd_loop_user_post);
     p->loop = loop;
     p->fn = fn;
     p->data = data;

@@ -22,7 +22,7 @@ void rd_document_init(struct rd_document *doc, struct restd_response *response)
 int rd_document_finish(struct rd_document *doc)
 {
     if (doc->rc == 0 && doc->len > 0) {
-        doc->rc = rd_response_append(doc->response, doc->buf, doc->len);
+        doc->rc = restd_response_append(doc->response, doc->buf, doc->len);
     }
     doc->len = 0;
     return doc->rc;
@@ -34,9 +34,9 @@ void rd_document_put(struct rd_document *doc, struct restd_slice text)
         (void)rd_document_finish(doc);
     }
     if (text.len > sizeof(doc->buf)) {
-        doc->rc = doc->rc
-                      ? doc->rc
-                      : rd_response_append(doc->response, text.data, text.len);
+        doc->rc =
+            doc->rc ? doc->rc
+                    : restd_response_append(doc->response, text.data, text.len);
     } else if (text.len > 0) {
         memcpy(doc->buf + doc->len, text.data, text.len);
         doc->len += text.len;

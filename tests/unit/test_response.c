@@ -438,9 +438,8 @@ END_TEST
 
 static struct line {
     char name[8], value[8];
-    int preset;
-} lines[LINES];
-static int lines_n;
+} lines[LINES], kept[LINES];
+static int lines_n, kept_n;
 
 static int same_name(const char *a, const char *b)
 {
@@ -463,7 +462,6 @@ static void model_add(const char *name, const char *value)
     struct line *line = &lines[lines_n++];
     snprintf(line->name, sizeof(line->name), "%s", name);
     snprintf(line->value, sizeof(line->value), "%s", value);
-    line->preset = 0;
 }
 
 static void check_lines(const char *name)
@@ -493,7 +491,10 @@ START_TEST(fields_against_a_list)
     static const char *const names[] = {"A", "a", "AB", "B", "Ba", "a-b"};
     unsigned seed = (unsigned)_i + 1;
 
+    static char presets[RD_FIELDS_MAX];
+
     lines_n = 0;
+    kept_n = 0;
     for (int round = 0; round < 5000; round++) {
         const char *name = names[rand_r(&seed) % 6];
         char value[8];
@@ -506,15 +507,15 @@ START_TEST(fields_against_a_list)
         case 1:
             /* What stands now is from `before` functions, or: back to it. */
             if (rand_r(&seed) % 3 == 0) {
-                response.fields.preset = response.fields.len;
-                for (int i = 0; i < lines_n; i++) {
-                    lines[i].preset = 1;
-                }
+                memcpy(presets, response.fields.text, response.fields.len);
+                response.fields.kept = presets;
+                response.fields.kept_len = response.fields.len;
+                memcpy(kept, lines, sizeof(lines));
+                kept_n = lines_n;
             } else {
                 restd_response_reset(&response);
-                while (lines_n > 0 && !lines[lines_n - 1].preset) {
-                    lines_n--;
-                }
+                memcpy(lines, kept, sizeof(lines));
+                lines_n = kept_n;
             }
             break;
         case 2:
