@@ -111,7 +111,7 @@ RD_CFLAGS := -std=c11 $(WARNINGS) -fno-omit-frame-pointer \
 	-fvisibility=hidden -fno-semantic-interposition -pthread
 RD_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc
 RD_LDFLAGS := -pthread -Wl,-z,relro -Wl,-z,now
-LIBS := -lev -lpcre2-8 -lpthread
+LIBS := -lev -lpcre2-8 -lz -lpthread
 # For static links: what has a .pc file of its own, and what has none.
 PC_REQUIRES := libpcre2-8$(if $(filter -lz,$(LIBS)),$(comma) zlib)
 PC_LIBS := -lev -lm -lpthread

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Plugins that the library brings: access log, request id, CORS, rate limit,
- * default headers.
+ * default headers, gzip.
  *
  * Each function here checks its options and fills in a struct restd_plugin for
  * restd_router_use() or restd_router_use_on(), which takes it with its data;
@@ -170,6 +170,56 @@ restd_rate_limit(const struct restd_rate_limit_options *options,
 RESTD_API RESTD_MUST_CHECK int
 restd_default_headers(const struct restd_fields *fields,
                       struct restd_plugin *plugin, struct restd_error *error);
+
+struct restd_gzip_options {
+    size_t size;
+    const char *types;  /* list, see below; NULL: the usual texts */
+    uint32_t min_bytes; /* of a whole content; 1024 */
+    uint32_t max_bytes; /* of a whole content, at most 1 MiB; 65536 */
+    uint8_t level;      /* 1 (fast) to 9 (small); 4 */
+};
+RESTD_API void restd_gzip_options_init_size(struct restd_gzip_options *options,
+                                            size_t size);
+static inline void restd_gzip_options_init(struct restd_gzip_options *options)
+{
+    restd_gzip_options_init_size(options, sizeof(*options));
+}
+
+/**
+ * Compresses contents for clients that want gzip more than identity by all of
+ * their Accept-Encoding (RFC 9110 section 12.5.3). First of the plugins, so
+ * that it sees the content as the others have left it.
+ *
+ * What: replies of status 200 to 299 (but 204, 205, 206) that handlers and inner
+ * wrappers make, if their type is one of `types`: a list with commas of types,
+ * of types with an asterisk as subtype, and of ends such as "+json".
+ * Not: those with one of Content-Encoding, Content-Range, Content-Digest,
+ * Repr-Digest, Digest, Content-MD5, or with `Cache-Control: no-transform`, by
+ * which a handler keeps a content as it is; event streams, which would hold
+ * their memory for hours for the sake of a few bytes; what the `end` function
+ * of an upload makes.
+ *
+ * Whole contents of min_bytes to max_bytes are compressed within the turn, for
+ * which max_bytes bounds the time (64 KiB: about 1 ms), and sent as they were if
+ * that does not make them smaller. Of a stream each piece that is written is
+ * sent at once, so pieces should not be small; a loop compresses 4 streams at a
+ * time, further ones go out as they are. So does all while memory is short (80 %
+ * of the budget): 56 KiB per content under way.
+ *
+ * Whatever could have been compressed gets `Vary: Accept-Encoding`. What is
+ * gets a weak ETag, as its octets are not those that the tag was made for, and
+ * loses Accept-Ranges; so gets a 304 to a client that would have got gzip.
+ * Beware that If-Match never holds for a weak tag: resources that clients edit
+ * with it are better left as they are. HEAD is answered as GET, at the same
+ * cost; for a stream as if it could be compressed.
+ *
+ * Where a reply has both a secret and what the client's request says, its
+ * length tells of the secret (BREACH): use no-transform there. `options` may be
+ * NULL.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_gzip(const struct restd_gzip_options *options,
+           struct restd_plugin *plugin, struct restd_error *error);
 
 RESTD_END_DECLS
 

@@ -43,8 +43,9 @@ restd_response_stream(struct restd_response *response,
 /**
  * Sends as much as there is room for and returns how many bytes that was, 1 to
  * `len`: RESTD_EAGAIN if none, with less than `len` `ready` will be called.
- * The room is output_high (64 KiB), and 256 KiB per turn. RESTD_ECLOSED if the
- * client has left or the stream was ended.
+ * The room is output_high (64 KiB), and 256 KiB per turn (64 KiB where
+ * restd_gzip() holds). RESTD_ECLOSED if the client has left or the stream was
+ * ended.
  */
 RESTD_API RESTD_MUST_CHECK long
 restd_stream_write(struct restd_stream *stream, const void *data, size_t len);

@@ -21,7 +21,8 @@
     X(REQUESTS, "requests")       /* requests that outlive their turn */       \
     X(BODIES, "bodies")           /* contents being received */                \
     X(OUTPUT, "output")           /* what a peer has not taken yet */          \
-    X(SCRATCH, "scratch")         /* grown on demand, one per loop */
+    X(SCRATCH, "scratch")         /* grown on demand, one per loop */          \
+    X(COMPRESSION, "compression") /* states of zlib */
 
 enum rd_mem_owner {
 #define X(name, text) RD_MEM_##name,

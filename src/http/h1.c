@@ -99,7 +99,7 @@ void rd_h1_fini(struct rd_h1 *h1)
     rd_page_free(h1->presets, RD_FIELDS_MAX);
     rd_page_free(h1->head.fields, fields_bytes(o));
     rd_router_work_fini(&h1->work);
-    rd_h1_trim(h1);
+    rd_h1_trim(h1, 1);
 }
 
 /* Runs wrappers and handler, as far as the figures are concerned. */

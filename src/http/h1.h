@@ -17,6 +17,15 @@
 #include "route/router.h"
 #include "net/reactor.h"
 
+/* What a plugin keeps on a loop, first in an object of its own.
+ * Owner: the struct rd_h1 in whose list it is, with which it ends. Thread:
+ * [loop]. */
+struct rd_h1_local {
+    struct rd_h1_local *next;
+    /* Gives back what can be had again; with `all` everything, itself too. */
+    void (*trim)(struct rd_h1_local *local, int all);
+};
+
 struct rd_h1 {
     struct rd_reactor *reactor;
     const struct restd_options *options;
@@ -37,7 +46,8 @@ struct rd_h1 {
     char *body;    /* whole contents, rd_h1_buffered_max() bytes; on demand */
     struct rd_h1_exchange *exchanges;
     struct rd_h1_exchange *todo; /* for the turn's end */
-    uint64_t reserved;           /* sum over `exchanges` */
+    struct rd_h1_local *locals;
+    uint64_t reserved; /* sum over `exchanges` */
 };
 
 extern const struct rd_protocol rd_h1_protocol;
@@ -129,8 +139,9 @@ size_t rd_h1_body_input(struct rd_h1 *h1, struct rd_conn *conn, char *data,
                         size_t len);
 /* It comes too slowly. */
 void rd_h1_body_timeout(struct rd_h1 *h1, struct rd_h1_exchange *exchange);
-/* Gives the scratch for whole contents back. */
-void rd_h1_trim(struct rd_h1 *h1);
+/* Gives the scratch for whole contents back, and what plugins keep; `all`:
+ * everything of theirs. */
+void rd_h1_trim(struct rd_h1 *h1, int all);
 uint32_t rd_h1_body_deadline(const struct rd_h1 *h1,
                              const struct rd_h1_exchange *exchange);
 

@@ -106,10 +106,15 @@ static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
     return 0;
 }
 
-void rd_h1_trim(struct rd_h1 *h1)
+void rd_h1_trim(struct rd_h1 *h1, int all)
 {
     size_t size = (size_t)rd_h1_buffered_max(h1);
+    struct rd_h1_local *next;
 
+    for (struct rd_h1_local *local = h1->locals; local; local = next) {
+        next = local->next;
+        local->trim(local, all);
+    }
     if (h1->body) {
         rd_page_free(h1->body, size);
         rd_ledger_release(&h1->reactor->ledger, RD_MEM_SCRATCH,

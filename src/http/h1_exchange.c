@@ -168,6 +168,7 @@ static void release(struct rd_h1_exchange *ex)
 {
     struct rd_reactor *r = ex->h1->reactor;
 
+    rd_h1_stream_unfilter(&ex->stream);
     rd_chain_clear(&ex->body, &r->chunks, RD_MEM_BODIES);
     rd_chain_clear(&ex->stream.trailers, &r->chunks, RD_MEM_REQUESTS);
     exchange_dealloc(r, ex, ex->bytes);

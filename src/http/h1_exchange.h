@@ -19,11 +19,23 @@
 #include "codec/chunked.h"
 #include "http/message.h"
 
+/* Changes the content of a streamed reply on its way, such as gzip. [loop] */
+struct rd_stream_filter {
+    /* Sends by rd_h1_stream_send() what comes of `len` bytes, all of it: less
+     * than len + len / 64 + 64; with `end` also what ends the content. What
+     * that returns. */
+    int (*write)(struct restd_stream *stream, void *state, const void *data,
+                 size_t len, int end);
+    void (*free)(void *state);
+};
+
 /* Of a streamed reply. */
 struct restd_stream {
     struct restd_stream_ops ops;
     void *data;
-    uint64_t sent; /* of the content */
+    const struct rd_stream_filter *filter; /* NULL: sent as it is */
+    void *filter_state;
+    uint64_t sent; /* of the content, filtered */
     uint64_t turn; /* in which turn_bytes were written */
     uint32_t turn_bytes;
     uint32_t keepalive_ms, keepalive_tick; /* 0: no comments */
@@ -97,6 +109,11 @@ void rd_h1_stream_tick(struct rd_h1_exchange *exchange);
 void rd_h1_stream_open(struct rd_h1_exchange *exchange);
 /* The protocol's room(). */
 void rd_h1_stream_room(struct rd_conn *conn);
+/* Sends `len` bytes of the content as they are: 0, RESTD_ECLOSED. */
+int rd_h1_stream_send(struct restd_stream *stream, const void *data,
+                      size_t len);
+/* Frees what its filter holds; nothing is written any more. */
+void rd_h1_stream_unfilter(struct restd_stream *stream);
 /* Sends `len` bytes whole or not at all: 0, RESTD_EAGAIN, RESTD_ECLOSED. */
 int rd_stream_write_all(struct restd_stream *stream, const void *data,
                         size_t len);

@@ -124,7 +124,7 @@ static void sent(struct rd_conn *conn)
 
 static void trim(struct rd_reactor *reactor)
 {
-    rd_h1_trim(reactor->protocol_data);
+    rd_h1_trim(reactor->protocol_data, 0);
 }
 
 #define BUSY_BODY                                                              \

@@ -14,6 +14,9 @@
 
 /* Of one stream in one turn, so that others have their turn as well. */
 #define TURN_MAX (256u * 1024)
+/* The same with a filter, whose work is what counts, not what comes of it. */
+#define FILTER_TURN_MAX (64u * 1024)
+#define FILTER_EXTRA 64u
 #define TRAILERS_MAX 1024u
 /* A connection that is held is looked at from time to time, as it is not
  * watched: whether the client has reset it. */
@@ -58,10 +61,19 @@ int restd_response_stream(struct restd_response *response,
     return 0;
 }
 
+void rd_h1_stream_unfilter(struct restd_stream *stream)
+{
+    if (stream->filter) {
+        stream->filter->free(stream->filter_state);
+        stream->filter = NULL;
+    }
+}
+
 void rd_h1_stream_drop(struct restd_stream *stream)
 {
     struct rd_h1_exchange *ex = exchange_of(stream);
 
+    rd_h1_stream_unfilter(stream);
     if (stream->ops.closed) {
         stream->ops.closed(stream, 0, stream->data);
     }
@@ -170,8 +182,12 @@ static uint64_t room_left(struct rd_h1_exchange *ex)
         stream->turn_bytes = 0;
     }
     uint64_t n = kept < high ? high - kept : 0;
-    uint64_t turn =
-        stream->turn_bytes < TURN_MAX ? TURN_MAX - stream->turn_bytes : 0;
+    uint64_t turn = stream->filter ? FILTER_TURN_MAX : TURN_MAX;
+    turn = stream->turn_bytes < turn ? turn - stream->turn_bytes : 0;
+    if (stream->filter) { /* may make the content longer */
+        n = n > FILTER_EXTRA ? n - FILTER_EXTRA : 0;
+        n -= (n + 63) / 64;
+    }
     return n < turn ? n : turn;
 }
 
@@ -187,21 +203,27 @@ static size_t room(struct rd_h1_exchange *ex, size_t len)
     return (size_t)n;
 }
 
-/* Sends `len` bytes as they are, or as one chunk. */
-static int send_piece(struct rd_h1_exchange *ex, const void *data, size_t len)
+int rd_h1_stream_send(struct restd_stream *stream, const void *data, size_t len)
 {
+    struct rd_h1_exchange *ex = exchange_of(stream);
     char size[24];
     struct iovec iov[3] = {{size, 0},
                            {(void *)(uintptr_t)data, len},
                            {(void *)(uintptr_t) "\r\n", 2}};
 
-    ex->stream.turn_bytes += (uint32_t)len;
-    ex->stream.sent += len;
-    if (!ex->stream.chunked) {
+    stream->sent += len;
+    if (!stream->chunked) {
         return rd_conn_write(ex->conn, &iov[1], 1);
     }
     iov[0].iov_len = (size_t)snprintf(size, sizeof(size), "%zx\r\n", len);
     return rd_conn_write(ex->conn, iov, 3);
+}
+
+static int put(struct restd_stream *stream, const void *data, size_t len)
+{
+    return stream->filter ? stream->filter->write(stream, stream->filter_state,
+                                                  data, len, 0)
+                          : rd_h1_stream_send(stream, data, len);
 }
 
 long restd_stream_write(struct restd_stream *stream, const void *data,
@@ -223,7 +245,8 @@ long restd_stream_write(struct restd_stream *stream, const void *data,
     if (n == 0) {
         return RESTD_EAGAIN;
     }
-    int rc = send_piece(ex, data, n);
+    stream->turn_bytes += (uint32_t)n;
+    int rc = put(stream, data, n);
     return rc != 0 ? rc : (long)n;
 }
 
@@ -244,7 +267,8 @@ int rd_stream_write_all(struct restd_stream *stream, const void *data,
         stream->keepalive_tick =
             ex->h1->reactor->tick_now + rd_ticks(stream->keepalive_ms);
     }
-    return send_piece(ex, data, len);
+    stream->turn_bytes += (uint32_t)len;
+    return put(stream, data, len);
 }
 
 int restd_stream_trailer(struct restd_stream *stream, const char *name,
@@ -298,8 +322,14 @@ void restd_stream_end(struct restd_stream *stream)
         return;
     }
     stream->is_ended = 1;
-    if (stream->is_open && stream->chunked && !stream->head_only) {
-        send_last_chunk(ex);
+    if (stream->is_open) {
+        if (stream->filter && !stream->head_only) {
+            (void)stream->filter->write(stream, stream->filter_state, "", 0, 1);
+        }
+        if (stream->chunked && !stream->head_only) {
+            send_last_chunk(ex);
+        }
+        rd_h1_stream_unfilter(stream);
     }
     rd_h1_todo(ex);
 }
