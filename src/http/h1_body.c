@@ -115,6 +115,7 @@ void rd_h1_trim(struct rd_h1 *h1, int all)
         next = local->next;
         local->trim(local, all);
     }
+    h1->locals = all ? NULL : h1->locals;
     if (h1->body) {
         rd_page_free(h1->body, size);
         rd_ledger_release(&h1->reactor->ledger, RD_MEM_SCRATCH,

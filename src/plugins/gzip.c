@@ -240,7 +240,7 @@ static struct restd_slice read_type(struct restd_slice s)
     struct restd_slice type = {s.data, (size_t)(slash - s.data)};
     struct restd_slice subtype = {slash + 1, s.len - type.len - 1};
     if (!rd_field_is_token(type) || !rd_field_is_token(subtype) ||
-        memchr(type.data, '*', type.len)) {
+        s.data[0] == '+' || memchr(type.data, '*', type.len)) {
         return none;
     }
     if (memchr(subtype.data, '*', subtype.len)) {

@@ -150,15 +150,15 @@ static int stream_write(struct restd_stream *stream, void *arg,
     struct rd_zstate *state = arg;
     z_stream *z = &state->z;
     char buf[STREAM_PIECE];
-    int rc;
+    int rc = 0;
 
     z->next_in = data;
     z->avail_in = (uInt)len;
     do {
         z->next_out = (Bytef *)buf;
         z->avail_out = sizeof(buf);
-        rc = deflate(z, end ? Z_FINISH : Z_SYNC_FLUSH);
-        RD_ASSERT(rc != Z_STREAM_ERROR);
+        int done = deflate(z, end ? Z_FINISH : Z_SYNC_FLUSH);
+        RD_ASSERT(done != Z_STREAM_ERROR);
         size_t n = sizeof(buf) - z->avail_out;
         rc = n > 0 ? rd_h1_stream_send(stream, buf, n) : 0;
     } while (rc == 0 && z->avail_out == 0);
