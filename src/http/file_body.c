@@ -8,12 +8,41 @@
 #include <restd/response.h>
 
 #include "http/message.h"
+#include "net/file.h"
 
 #define READ_MAX 16384u
 
-static void close_fd(void *arg)
+/* `arg` is the reactor, or NULL. */
+static void close_file(const struct rd_chunk_ref *ref)
 {
-    close((int)(intptr_t)arg);
+    if (ref->arg) {
+        rd_file_close(ref->arg, ref->fd);
+    } else {
+        close(ref->fd);
+    }
+}
+
+static int append_ref(struct restd_response *response, int fd, uint64_t offset,
+                      uint64_t len, int owned)
+{
+    struct rd_chunk_ref ref = {.fd = fd, .offset = offset, .len = len};
+
+    if (owned) {
+        ref.release = close_file;
+        if (response->request) {
+            ref.arg = response->request->conn->reactor;
+            ref.fd = rd_file_keep(ref.arg, fd);
+            if (ref.fd < 0) {
+                return ref.fd;
+            }
+        }
+    }
+    int rc = rd_chain_append_ref(&response->chain, response->chunks,
+                                 RD_MEM_OUTPUT, &ref);
+    if (rc != 0 && owned) {
+        close_file(&ref);
+    }
+    return rc;
 }
 
 /* The whole stretch as a copy. RESTD_EOS if the file ends within. */
@@ -45,17 +74,7 @@ int rd_response_append_file(struct restd_response *response, int fd,
                             uint64_t offset, uint64_t len, int owned)
 {
     if (len > READ_MAX) {
-        struct rd_chunk_ref ref = {.fd = fd, .offset = offset, .len = len};
-        if (owned) {
-            ref.release = close_fd;
-            ref.arg = (void *)(intptr_t)fd;
-        }
-        int rc = rd_chain_append_ref(&response->chain, response->chunks,
-                                     RD_MEM_OUTPUT, &ref);
-        if (rc != 0 && owned) {
-            close(fd);
-        }
-        return rc;
+        return append_ref(response, fd, offset, len, owned);
     }
     int rc = read_file(response, fd, offset, len);
     if (owned) {

@@ -68,9 +68,9 @@ void restd_prepared_unref(struct restd_prepared *p)
     }
 }
 
-static void release(void *arg)
+static void release(const struct rd_chunk_ref *ref)
 {
-    restd_prepared_unref(arg);
+    restd_prepared_unref(ref->arg);
 }
 
 /* Content that stays where it is: small, as a copy; else by reference. */

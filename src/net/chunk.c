@@ -147,7 +147,7 @@ void rd_chain_consume(struct rd_chain *chain, struct rd_chunk_pool *pool,
                 chain->tail = NULL;
             }
             if (head->kind == RD_CHUNK_REF && head->ref.release) {
-                head->ref.release(head->ref.arg);
+                head->ref.release(&head->ref);
             }
             chunk_give(pool, owner, head);
         }

@@ -26,7 +26,8 @@ struct rd_chunk_ref {
     int fd;
     uint64_t offset; /* of the next byte in the file */
     uint64_t len;
-    void (*release)(void *arg); /* NULL: nobody wants to know */
+    /* Called once it has gone; NULL: nobody wants to know. */
+    void (*release)(const struct rd_chunk_ref *ref);
     void *arg;
 };
 

@@ -315,6 +315,7 @@ int rd_reactor_init(struct rd_reactor *r, unsigned index,
     r->in_size = in_size;
     r->share =
         rd_connections_share(options->connections_max, options->workers, index);
+    r->fds_n = rd_loop_fd_entries(fd_max);
     rd_ledger_init(&r->ledger, budget);
     rd_slab_init(&r->slots, &r->ledger, RD_MEM_CONNECTIONS,
                  sizeof(struct rd_conn), READY_BYTES);

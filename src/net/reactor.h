@@ -82,6 +82,8 @@ struct rd_reactor {
     uint32_t tick_now;
     uint32_t linger_n;
     uint32_t share;       /* of the connection limit */
+    uint32_t fds_n;       /* descriptors that the loop can watch: 0 .. n - 1 */
+    uint32_t low_files_n; /* of these, files under way; see file.h */
     struct rd_conn *dead; /* closed in this turn */
     int work; /* the protocol has something to do at the turn's end */
     int draining, stopping, accept_closed;

@@ -225,9 +225,9 @@ END_TEST
 static int released[8]; /* how often each was */
 static int order[8], order_n;
 
-static void release(void *arg)
+static void release(const struct rd_chunk_ref *ref)
 {
-    int i = (int)((int *)arg - released);
+    int i = (int)((int *)ref->arg - released);
     released[i]++;
     order[order_n++ % 8] = i;
 }
