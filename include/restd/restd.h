@@ -25,6 +25,8 @@
 
 #include <restd/listing.h>
 
+#include <restd/files.h>
+
 #include <restd/stats.h>
 
 #include <restd/loop.h>
