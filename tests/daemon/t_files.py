@@ -25,7 +25,8 @@ from rdtest import raise_files, run_groups, sanitized, slow  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 SERVER = os.path.join(os.environ.get("RD_BUILD") or
-                      os.path.join(ROOT, "build", "cc"), "files_server")
+                      os.path.join(ROOT, "build", "cc"), "examples",
+                      "static_files")
 MODIFIED = 784111777  # Sun, 06 Nov 1994 08:49:37 GMT
 READERS = 200
 
