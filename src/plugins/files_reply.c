@@ -237,7 +237,7 @@ static int append_part(struct rd_files_reply *reply,
     memcpy(p, reply->type.data, reply->type.len);
     p = put(p + reply->type.len, "\r\n");
     p = put(put_content_range(p, range, reply->file.size), "\r\n");
-    int rc = rd_response_append(response, text, (size_t)(p - text));
+    int rc = restd_response_append(response, text, (size_t)(p - text));
     if (rc != 0) {
         return rc;
     }
@@ -265,10 +265,10 @@ static int append_end(struct rd_files_reply *reply, const char *boundary)
                                .len = 4,
                                .release = close_ref,
                                .arg = reply->request->conn->reactor};
-    int rc = rd_response_append(response, "\r\n--", 4);
+    int rc = restd_response_append(response, "\r\n--", 4);
 
     if (rc == 0) {
-        rc = rd_response_append(response, boundary, BOUNDARY_LEN);
+        rc = restd_response_append(response, boundary, BOUNDARY_LEN);
     }
     return rc != 0 ? rc
                    : rd_chain_append_ref(&response->chain, response->chunks,

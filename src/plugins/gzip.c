@@ -172,7 +172,6 @@ static void weaken_tag(struct rd_fields *fields)
         memmove(p + 2, p, fields->len - at);
         memcpy(p, "W/", 2);
         fields->len += 2;
-        fields->preset += at < fields->preset ? 2 : 0;
     }
 }
 
