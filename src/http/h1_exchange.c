@@ -118,6 +118,35 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
     return ex;
 }
 
+struct rd_h1_exchange *rd_h1_promoted(struct restd_request *request)
+{
+    struct rd_conn *conn = request->conn;
+
+    return conn->request ? conn->request : rd_h1_promote(request->h1, conn);
+}
+
+int restd_request_receive(struct restd_request *request,
+                          const struct restd_upload_ops *ops, void *data,
+                          struct restd_upload **out)
+{
+    if (!request->may_receive) {
+        return RESTD_ESTATE;
+    }
+    struct rd_h1_exchange *ex = rd_h1_promoted(request);
+    if (!ex) {
+        return RESTD_ENOMEM;
+    }
+    request->may_receive = 0;
+    memcpy(&ex->upload.ops, ops,
+           ops->size < sizeof(*ops) ? ops->size : sizeof(*ops));
+    ex->upload.data = data;
+    ex->upload.is_set = 1;
+    if (out) {
+        *out = &ex->upload;
+    }
+    return 0;
+}
+
 void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
 {
     struct restd_request *request = &h1->request;

@@ -88,6 +88,8 @@ struct rd_h1_exchange {
 /* Copies the request in h1->request, and makes it conn->request. NULL without
  * memory. */
 struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn);
+/* The exchange that a request is, or becomes. NULL without memory. */
+struct rd_h1_exchange *rd_h1_promoted(struct restd_request *request);
 /* Makes it the current request again, routed, with an empty content: those of
  * other connections have come in between. Its presets are added to
  * h1->response, if `begun`. */

@@ -28,14 +28,6 @@ static struct rd_h1_exchange *exchange_of(const struct restd_stream *stream)
                            struct rd_h1_exchange, stream);
 }
 
-/* The promoted request that `request` is, or becomes. */
-static struct rd_h1_exchange *promoted(struct restd_request *request)
-{
-    struct rd_conn *conn = request->conn;
-
-    return conn->request ? conn->request : rd_h1_promote(request->h1, conn);
-}
-
 int restd_response_stream(struct restd_response *response,
                           const struct restd_stream_ops *ops, void *data,
                           struct restd_stream **out)
@@ -43,7 +35,7 @@ int restd_response_stream(struct restd_response *response,
     if (!response->request || response->stream) {
         return RESTD_ESTATE;
     }
-    struct rd_h1_exchange *ex = promoted(response->request);
+    struct rd_h1_exchange *ex = rd_h1_promoted(response->request);
     if (!ex) {
         return RESTD_ENOMEM;
     }
@@ -377,26 +369,4 @@ void rd_h1_stream_tick(struct rd_h1_exchange *ex)
                    0) {
         (void)rd_stream_write_all(stream, ":\n\n", 3);
     }
-}
-
-int restd_request_receive(struct restd_request *request,
-                          const struct restd_upload_ops *ops, void *data,
-                          struct restd_upload **out)
-{
-    if (!request->may_receive) {
-        return RESTD_ESTATE;
-    }
-    struct rd_h1_exchange *ex = promoted(request);
-    if (!ex) {
-        return RESTD_ENOMEM;
-    }
-    request->may_receive = 0;
-    memcpy(&ex->upload.ops, ops,
-           ops->size < sizeof(*ops) ? ops->size : sizeof(*ops));
-    ex->upload.data = data;
-    ex->upload.is_set = 1;
-    if (out) {
-        *out = &ex->upload;
-    }
-    return 0;
 }

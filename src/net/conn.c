@@ -227,22 +227,11 @@ static void conn_event(struct rd_io *io, int events)
     conn_settle(conn);
 }
 
-/* 1 if the peer may have sent what close(2) would answer by a RST. */
-static int conn_has_unread(const struct rd_conn *conn)
-{
-    char octet;
-
-    return (conn->flags & (RD_CONN_UNREAD | RD_CONN_FULL)) ||
-           /* It has not been listened to for a while. */
-           ((conn->flags & RD_CONN_DEAFENED) &&
-            recv(rd_io_fd(&conn->io), &octet, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
-}
-
 /* Output is taken and the connection is to end: now, or after lingering. */
 static void conn_finish(struct rd_conn *conn)
 {
     struct rd_reactor *r = conn->reactor;
-    int unread = conn_has_unread(conn);
+    int unread = rd_conn_has_unread(conn);
 
     if (!unread || (conn->flags & RD_CONN_EOF) ||
         r->linger_n >= r->options->linger_max || r->stopping) {

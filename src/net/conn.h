@@ -162,6 +162,8 @@ static inline int rd_conn_is_closed(const struct rd_conn *conn)
  * gauges; and the state that follows from what is pending. */
 void rd_conn_set_state(struct rd_conn *conn, enum rd_conn_state state);
 enum rd_conn_state rd_conn_derive_state(const struct rd_conn *conn);
+/* 1 if the peer may have sent what close(2) would answer by a RST. */
+int rd_conn_has_unread(const struct rd_conn *conn);
 
 /* Expiry of conn->timer, called by the reactor. */
 void rd_conn_expire(struct rd_conn *conn);

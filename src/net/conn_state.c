@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What follows from the state of a connection: gauges, deadline, and what is
  * watched. Thread: the connection's loop. */
+#include <sys/socket.h>
+
 #include "base/assert.h"
 #include "net/conn.h"
 #include "net/reactor.h"
@@ -36,6 +38,16 @@ void rd_conn_touch(struct rd_conn *conn)
     }
     conn->start_ns = 0;
     conn->flags |= RD_CONN_USED;
+}
+
+int rd_conn_has_unread(const struct rd_conn *conn)
+{
+    char octet;
+
+    return (conn->flags & (RD_CONN_UNREAD | RD_CONN_FULL)) ||
+           /* It has not been listened to for a while. */
+           ((conn->flags & RD_CONN_DEAFENED) &&
+            recv(rd_io_fd(&conn->io), &octet, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
 }
 
 /* `since` is the tick of: IDLE the last request, READING the first byte of the

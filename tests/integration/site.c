@@ -333,7 +333,8 @@ uint64_t resident_bytes(void)
 
     ck_assert_ptr_nonnull(f);
     while (fgets(line, sizeof(line), f)) {
-        if (sscanf(line, "RssAnon: %llu", &kb) == 1) {
+        if (strncmp(line, "RssAnon:", 8) == 0) {
+            kb = strtoull(line + 8, NULL, 10);
             break;
         }
     }
