@@ -2,8 +2,16 @@
 /* Routers without a server: restd_router_call(), and by it events and posts,
  * whose loop is the caller's. */
 #include <check.h>
+#include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <restd/restd.h>
 
@@ -13,6 +21,9 @@
 static struct restd_router *router;
 static struct restd_reply *reply;
 static struct restd_error error;
+
+/* How streams end. */
+static enum { ENDED, ABORTED, TRAILER_BEHIND_IT } stream_end;
 
 static void add(const char *method, const char *pattern,
                 restd_handler_fn *handler)
@@ -52,6 +63,7 @@ static void set_up(void)
 {
     rd_mem_fail_nth(0);
     reply = NULL;
+    stream_end = ENDED;
     ck_assert_int_eq(restd_router_new(RESTD_ROUTER_EXACT, &router), 0);
 }
 
@@ -228,6 +240,408 @@ START_TEST(events_end_by_themselves)
 }
 END_TEST
 
+/* --- replies that end early or without content ------------------------------- */
+
+static void short_ready(struct restd_stream *stream, void *data)
+{
+    (void)data;
+    ck_assert_int_eq(restd_stream_write(stream, "some", 4), 4);
+    if (stream_end == ABORTED) {
+        restd_stream_abort(stream);
+        return;
+    }
+    ck_assert_int_eq(restd_stream_trailer(stream, "X-In", "time"), 0);
+    restd_stream_end(stream);
+    if (stream_end == TRAILER_BEHIND_IT) {
+        ck_assert_int_eq(restd_stream_trailer(stream, "X-Too", "late"),
+                         RESTD_ECLOSED);
+    }
+}
+
+static void short_closed(struct restd_stream *stream, int complete, void *data)
+{
+    (void)data;
+    closed_n++;
+    closed_complete = complete;
+    if (stream_end == TRAILER_BEHIND_IT) {
+        ck_assert_int_eq(restd_stream_trailer(stream, "X-Too", "late"),
+                         RESTD_ECLOSED);
+    }
+}
+
+static const struct restd_stream_ops short_ops = {sizeof(short_ops),
+                                                  short_ready, short_closed};
+
+static int serve_short(struct restd_request *request,
+                       struct restd_response *response, void *data)
+{
+    (void)request;
+    return restd_response_stream(response, &short_ops, data, NULL);
+}
+
+static int serve_cut_file(struct restd_request *request,
+                          struct restd_response *response, void *data)
+{
+    int fd = memfd_create("cut", MFD_CLOEXEC);
+    (void)request;
+    (void)data;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ftruncate(fd, 20000), 0);
+    return restd_response_file(response, fd, 0, 100000);
+}
+
+static int serve_nothing(struct restd_request *request,
+                         struct restd_response *response, void *data)
+{
+    struct restd_slice status = restd_request_query(request);
+    (void)data;
+
+    ck_assert_int_eq(restd_response_set_status(
+                         response, restd_slice_is(status, "204") ? 204 : 304),
+                     0);
+    return restd_response_printf(response, "not to be sent");
+}
+
+START_TEST(head_of_a_stream_has_no_content)
+{
+    add("GET", "/stream", serve_short);
+    closed_n = 0;
+    ck_assert_int_eq(ask("HEAD", "/stream"), 200);
+    ck_assert_uint_eq(restd_reply_body(reply).len, 0);
+    ck_assert_int_eq(closed_n, 1);
+    ck_assert_int_eq(closed_complete, 1);
+    ck_assert_int_eq(ask("GET", "/stream"), 200);
+    ck_assert_str_eq(body(), "some");
+    ck_assert_int_eq(closed_n, 2);
+}
+END_TEST
+
+START_TEST(a_reply_whose_status_has_no_content_is_whole)
+{
+    add("GET", "/nothing", serve_nothing);
+    ck_assert_int_eq(ask("GET", "/nothing?204"), 204);
+    ck_assert_uint_eq(restd_reply_body(reply).len, 0);
+    ck_assert_int_eq(ask("GET", "/nothing?304"), 304);
+    ck_assert_uint_eq(restd_reply_body(reply).len, 0);
+}
+END_TEST
+
+static void check_cut(const char *target)
+{
+    struct restd_call call;
+
+    restd_call_init(&call);
+    call.target = target;
+    ck_assert_int_eq(restd_router_call(router, &call, &reply, &error),
+                     RESTD_EINVAL);
+}
+
+START_TEST(a_reply_that_is_cut_is_none)
+{
+    add("GET", "/stream", serve_short);
+    add("GET", "/file", serve_cut_file);
+    closed_n = 0;
+    stream_end = ABORTED;
+    check_cut("/stream");
+    ck_assert_int_eq(closed_n, 1);
+    ck_assert_int_eq(closed_complete, 0);
+    check_cut("/file");
+    ck_assert_int_eq(ask("HEAD", "/file"), 200);
+}
+END_TEST
+
+START_TEST(trailers_behind_the_end_are_too_late)
+{
+    add("GET", "/stream", serve_short);
+    closed_n = 0;
+    stream_end = TRAILER_BEHIND_IT;
+    ck_assert_int_eq(ask("GET", "/stream"), 200);
+    ck_assert_str_eq(body(), "some");
+    ck_assert_int_eq(closed_n, 1);
+}
+END_TEST
+
+/* --- events without room ----------------------------------------------------- */
+
+static int fill_fields(struct restd_response *response)
+{
+    int rc;
+
+    do { /* 5 bytes each: not one more field that says anything fits */
+        rc = restd_response_add_header(response, "A", "");
+    } while (rc == 0);
+    return rc;
+}
+
+static int events_without_room(struct restd_request *request,
+                               struct restd_response *response, void *data)
+{
+    struct restd_slice then = restd_request_query(request);
+    (void)data;
+
+    ck_assert_int_eq(fill_fields(response), RESTD_ELIMIT);
+    int rc = restd_response_events(response, &short_ops, NULL, 1000, NULL);
+    ck_assert_int_eq(rc, RESTD_ELIMIT);
+    ck_assert_uint_eq(restd_response_body_len(response), 0);
+    if (restd_slice_is(then, "fail")) {
+        return rc;
+    }
+    return restd_slice_is(then, "stream")
+               ? restd_response_stream(response, &short_ops, NULL, NULL)
+               : restd_response_printf(response, "none");
+}
+
+START_TEST(events_that_fail_are_no_stream)
+{
+    add("GET", "/events", events_without_room);
+    closed_n = 0;
+    ck_assert_int_eq(ask("GET", "/events"), 200);
+    ck_assert_str_eq(body(), "none");
+    ck_assert(restd_slice_is(restd_reply_header(reply, "Content-Length"), "4"));
+    ck_assert_int_eq(closed_n, 0);
+    ck_assert_int_eq(ask("GET", "/events?fail"), 500);
+    ck_assert_int_eq(closed_n, 0);
+    ck_assert_int_eq(ask("GET", "/events?stream"), 200);
+    ck_assert_str_eq(body(), "some");
+    ck_assert_int_eq(closed_n, 1);
+    ck_assert_int_eq(closed_complete, 1);
+}
+END_TEST
+
+/* --- posts ------------------------------------------------------------------- */
+
+static void post_too_late(void *data)
+{
+    (void)data;
+    ck_abort_msg("the loop has ended, and its post was freed");
+}
+
+/* The loop ends with this turn. */
+static void post_and_free(struct restd_stream *stream, int complete, void *data)
+{
+    (void)stream;
+    (void)complete;
+    (void)data;
+    restd_post_send(post);
+    restd_post_free(post);
+    closed_n++;
+}
+
+static int serve_post(struct restd_request *request,
+                      struct restd_response *response, void *data)
+{
+    static const struct restd_stream_ops ops = {sizeof(ops), short_ready,
+                                                post_and_free};
+
+    ck_assert_int_eq(
+        restd_post_new(restd_request_loop(request), post_too_late, NULL, &post),
+        0);
+    return restd_response_stream(response, &ops, data, NULL);
+}
+
+/* Bytes of the heap in use; 0 where that cannot be known. */
+static size_t heap_bytes(void)
+{
+#ifdef __GLIBC__
+    return mallinfo2().uordblks;
+#else
+    return 0;
+#endif
+}
+
+/* Under a leak checker the first call is enough. */
+START_TEST(a_post_freed_while_the_loop_stops_is_given_back)
+{
+    add("GET", "/post", serve_post);
+    closed_n = 0;
+    ck_assert_int_eq(ask("GET", "/post"), 200);
+    size_t before = heap_bytes();
+    for (int i = 0; i < 500; i++) {
+        ck_assert_int_eq(ask("GET", "/post"), 200);
+    }
+    ck_assert_int_eq(closed_n, 501);
+    ck_assert_uint_lt(heap_bytes(), before + 500 * sizeof(void *));
+}
+END_TEST
+
+/* --- plugins ----------------------------------------------------------------- */
+
+static int handled_n, inner_n;
+static int first_rc, second_rc;
+
+static int count_handled(struct restd_request *request,
+                         struct restd_response *response, void *data)
+{
+    (void)data;
+    handled_n++;
+    return restd_slice_is(restd_request_query(request), "fail")
+               ? RESTD_EINVAL
+               : restd_response_printf(response, "handled");
+}
+
+static int answer_with(struct restd_request *request,
+                       struct restd_response *response, void *data)
+{
+    (void)request;
+    ck_assert_int_eq(restd_response_set_status(response, 203), 0);
+    ck_assert_int_eq(restd_response_printf(response, "answered"), 0);
+    return *(const int *)data;
+}
+
+START_TEST(any_positive_value_of_a_before_says_answered)
+{
+    static const int values[] = {
+        RESTD_ANSWERED, 2, 100, 200, 204, 404, 500, 7000, INT_MAX};
+    static int value;
+    const struct restd_plugin plugin = {.size = sizeof(plugin),
+                                        .name = "answering",
+                                        .before = answer_with,
+                                        .data = &value};
+
+    add("GET", "/outer", count_handled);
+    int route =
+        restd_router_add(router, "GET", "/inner", count_handled, NULL, &error);
+    ck_assert_int_eq(restd_router_use_on(router, route, &plugin, &error), 0);
+    handled_n = 0;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        value = values[i];
+        ck_assert_int_eq(ask("GET", "/inner"), 203);
+        ck_assert_str_eq(body(), "answered");
+    }
+    ck_assert_int_eq(handled_n, 0);
+    ck_assert_int_eq(ask("GET", "/outer"), 200);
+    ck_assert_int_eq(restd_router_use(router, &plugin, &error), 0);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        value = values[i];
+        ck_assert_int_eq(ask("GET", "/outer"), 203);
+        ck_assert_str_eq(body(), "answered");
+    }
+    ck_assert_int_eq(handled_n, 1);
+}
+END_TEST
+
+static int next_twice(struct restd_request *request,
+                      struct restd_response *response, struct restd_next *next,
+                      void *data)
+{
+    (void)request;
+    (void)response;
+    (void)data;
+    first_rc = restd_next(next);
+    second_rc = restd_next(next);
+    return first_rc;
+}
+
+static int next_once(struct restd_request *request,
+                     struct restd_response *response, struct restd_next *next,
+                     void *data)
+{
+    (void)request;
+    (void)response;
+    (void)data;
+    inner_n++;
+    return restd_next(next);
+}
+
+START_TEST(next_runs_once)
+{
+    const struct restd_plugin twice = {
+        .size = sizeof(twice), .name = "twice", .wrapper = next_twice};
+    const struct restd_plugin once = {
+        .size = sizeof(once), .name = "once", .wrapper = next_once};
+
+    ck_assert_int_eq(restd_router_use(router, &twice, &error), 0);
+    ck_assert_int_eq(restd_router_use(router, &once, &error), 0);
+    add("GET", "/", count_handled);
+    handled_n = 0;
+    inner_n = 0;
+    ck_assert_int_eq(ask("GET", "/"), 200);
+    ck_assert_str_eq(body(), "handled");
+    ck_assert_int_eq(first_rc, 0);
+    ck_assert_int_eq(second_rc, RESTD_ESTATE);
+    ck_assert_int_eq(inner_n, 1);
+    ck_assert_int_eq(handled_n, 1);
+    ck_assert_int_eq(ask("GET", "/?fail"), 500);
+    ck_assert_int_eq(first_rc, RESTD_EINVAL);
+    ck_assert_int_eq(second_rc, RESTD_ESTATE);
+    ck_assert_int_eq(inner_n, 2);
+    ck_assert_int_eq(handled_n, 2);
+}
+END_TEST
+
+/* --- cookies ----------------------------------------------------------------- */
+
+/* "a=;" */
+#define COOKIES_FEW 330
+#define COOKIES_MANY (16 * COOKIES_FEW)
+
+static int64_t cookies_ns; /* the least time that they took */
+
+static int64_t cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int look_for_cookies(struct restd_request *request,
+                            struct restd_response *response, void *data)
+{
+    struct restd_slice name;
+    struct restd_slice value;
+    int64_t start = cpu_ns();
+    size_t cursor = 0;
+    unsigned n = 0;
+    (void)data;
+
+    ck_assert_ptr_null(restd_request_cookie(request, "none").data);
+    while (restd_request_cookie_next(request, &cursor, &name, &value) == 0) {
+        n++;
+    }
+    int64_t ns = cpu_ns() - start;
+    if (ns < cookies_ns) {
+        cookies_ns = ns;
+    }
+    return restd_response_printf(response, "%u", n);
+}
+
+/* In `fields` field lines. */
+static int64_t time_of_cookies(unsigned n, unsigned fields)
+{
+    static char headers[3 * COOKIES_MANY + 1024];
+    struct restd_call call;
+    char want[16];
+    char *at = headers;
+
+    for (unsigned i = 0; i < n; i++) {
+        const char *text = i == 0 ? "Cookie: " : "\r\nCookie: ";
+        at = stpcpy(at, i % (n / fields) == 0 ? text : "");
+        at = stpcpy(at, "a=;");
+    }
+    memcpy(at, "\r\n", 3);
+    snprintf(want, sizeof(want), "%u", n);
+    restd_call_init(&call);
+    call.headers = headers;
+    cookies_ns = INT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(ask_all(&call), 200);
+        ck_assert_str_eq(body(), want);
+    }
+    return cookies_ns;
+}
+
+/* 16 times the cookies take 16 times as long, not 256 times. */
+START_TEST(time_for_cookies_grows_with_their_number)
+{
+    add("GET", "/", look_for_cookies);
+    int64_t few = time_of_cookies(COOKIES_FEW, 1);
+    ck_assert_int_lt(time_of_cookies(COOKIES_MANY, 1), 64 * few);
+    ck_assert_int_lt(time_of_cookies(COOKIES_MANY, 30), 64 * few);
+}
+END_TEST
+
 START_TEST(without_memory)
 {
     struct restd_call call;
@@ -257,6 +671,15 @@ int main(void)
     tcase_add_test(tc, request_in_response_out);
     tcase_add_test(tc, a_stream_runs_to_its_end);
     tcase_add_test(tc, events_end_by_themselves);
+    tcase_add_test(tc, head_of_a_stream_has_no_content);
+    tcase_add_test(tc, a_reply_whose_status_has_no_content_is_whole);
+    tcase_add_test(tc, a_reply_that_is_cut_is_none);
+    tcase_add_test(tc, trailers_behind_the_end_are_too_late);
+    tcase_add_test(tc, events_that_fail_are_no_stream);
+    tcase_add_test(tc, a_post_freed_while_the_loop_stops_is_given_back);
+    tcase_add_test(tc, any_positive_value_of_a_before_says_answered);
+    tcase_add_test(tc, next_runs_once);
+    tcase_add_test(tc, time_for_cookies_grows_with_their_number);
     tcase_add_test(tc, without_memory);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
