@@ -12,9 +12,9 @@
 
 static const struct restd_slice absent = {NULL, 0};
 
-/* Cursors of header fields: 0 .. 65535 into the overlay, then 65536 + index of
- * the received ones. */
-#define RECEIVED 65536u
+/* Cursors of header fields: places in the overlay, then, from RECEIVED on,
+ * indices of the received ones. */
+#define RECEIVED RD_OVERLAY_MAX
 
 static int next_field(const struct restd_request *request, unsigned *cursor,
                       struct restd_slice *name, struct restd_slice *value)
@@ -107,30 +107,25 @@ struct restd_slice restd_request_query_get(const struct restd_request *request,
     return absent;
 }
 
-/* The cursor: number of the Cookie field in the upper half, place within it in
- * the lower one, for which 16 bits are enough. */
-#define COOKIE_WITHIN 16
-
+/* The cursor: that of the Cookie field, and in its lower 16 bits the place
+ * within the field. */
 int restd_request_cookie_next(const struct restd_request *request,
                               size_t *cursor, struct restd_slice *name,
                               struct restd_slice *value)
 {
     struct restd_slice field_name;
     struct restd_slice field;
-    unsigned at = 0;
-    size_t want = *cursor >> COOKIE_WITHIN;
-    size_t within = *cursor & ((1u << COOKIE_WITHIN) - 1);
+    unsigned at = (unsigned)(*cursor >> 16);
+    unsigned before = at;
+    size_t within = *cursor & 0xffff;
 
-    for (size_t number = 0; restd_request_header_next(request, &at, "Cookie",
-                                                      &field_name, &field) == 0;
-         number++) {
-        if (number < want) {
-            continue;
-        }
+    while (restd_request_header_next(request, &at, "Cookie", &field_name,
+                                     &field) == 0) {
         if (rd_cookie_next(field, &within, name, value) == 0) {
-            *cursor = number << COOKIE_WITHIN | within;
+            *cursor = (size_t)before << 16 | within;
             return 0;
         }
+        before = at;
         within = 0;
     }
     return RESTD_ENOENT;
