@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """upload: files pass through without being kept; what is refused."""
 import os
+import subprocess
 
 import extest
 
@@ -24,6 +25,16 @@ def test(example):
     if not extest.sanitized():
         grown = memory(example) - before
         example.report.case("memory", grown <= 1024, "%d KiB more" % grown)
+    # curl waits for the interim reply, here for longer than it may take.
+    run = subprocess.run(
+        ["curl", "-sS", "-v", "-H", "Expect: 100-continue",
+         "--expect100-timeout", "100", "--max-time", "30", "-F", "a=@" + path,
+         "http://127.0.0.1:%d/upload" % example.port],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    same("100 before the content", (run.returncode, run.stderr.count(
+        b"< HTTP/1.1 100 Continue"), run.stdout), (
+            0, 1, b"%d bytes\n" % (100 << 20)))
+
     same("chunked", example.curl(
         "/upload", "-H", "Transfer-Encoding: chunked", "-F",
         "a=@/etc/services").body, b"%d bytes\n" % os.path.getsize(

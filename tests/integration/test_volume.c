@@ -268,6 +268,80 @@ START_TEST(a_thousand_slow_readers)
 }
 END_TEST
 
+static int level(void)
+{
+    struct restd_memory memory;
+    restd_server_memory(server, &memory);
+    return memory.level;
+}
+
+static int answer(struct restd_request *request,
+                  struct restd_response *response, void *data)
+{
+    (void)request;
+    (void)data;
+    return restd_response_printf(response, "here\n");
+}
+
+/* At 90 % of the budget, which readers who do not read bring about. */
+START_TEST(low_priority_goes_first)
+{
+    static int fds[READERS];
+    int n = 0;
+    struct restd_error error = {0, 0, ""};
+    struct restd_route_options low;
+    struct reply reply;
+
+    client_close(&client);
+    restd_server_free(server);
+    options.memory_budget_bytes = 4u * MIB;
+    options.output_high_bytes = 32u * 1024;
+    ck_assert_int_eq(restd_server_new(&options, &server, &error), 0);
+    struct restd_router *router = restd_server_router(server);
+    ck_assert_int_ge(
+        restd_router_add(router, "GET", "/stream", stream, NULL, &error), 0);
+    ck_assert_int_ge(
+        restd_router_add(router, "GET", "/high", answer, NULL, &error), 0);
+    int route = restd_router_add(router, "GET", "/low", answer, NULL, &error);
+    restd_route_options_init(&low);
+    low.low_priority = 1;
+    ck_assert_int_eq(restd_router_configure(router, route, &low, &error), 0);
+    ck_assert_int_eq(restd_server_listen(server, "127.0.0.1:0", &error), 0);
+    ck_assert_int_eq(restd_server_start(server, &error), 0);
+    port = restd_server_port(server, 0);
+
+    ck_assert_int_eq(client_connect(&client, port, 0), 0);
+    ck_assert_int_eq(
+        client_ask(&client, "GET /low HTTP/1.1\r\nHost: x\r\n\r\n", &reply),
+        200);
+    client_reply_free(&reply);
+    client_close(&client);
+    for (; n < READERS && level() < 3; n++) {
+        ck_assert_int_eq(client_connect(&client, port, 4096), 0);
+        fds[n] = client.fd;
+        uint64_t before = server_counters(server).responses[1];
+        client_say(&client, "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+        EVENTUALLY(server_counters(server).responses[1] > before);
+    }
+    ck_assert_int_ge(level(), 3);
+    ck_assert_int_eq(client_connect(&client, port, 0), 0);
+    ck_assert_int_eq(
+        client_ask(&client, "GET /low HTTP/1.1\r\nHost: x\r\n\r\n", &reply),
+        503);
+    ck_assert_ptr_nonnull(strstr(reply.head, "\r\nRetry-After: "));
+    client_reply_free(&reply);
+    client_close(&client);
+    ck_assert_int_eq(client_connect(&client, port, 0), 0);
+    ck_assert_int_eq(
+        client_ask(&client, "GET /high HTTP/1.1\r\nHost: x\r\n\r\n", &reply),
+        200);
+    client_reply_free(&reply);
+    while (n > 0) {
+        close(fds[--n]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("volume");
@@ -277,6 +351,7 @@ int main(void)
     tcase_add_test(tc, a_large_file_out);
     tcase_add_test(tc, a_large_upload_in);
     tcase_add_test(tc, a_thousand_slow_readers);
+    tcase_add_test(tc, low_priority_goes_first);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
 }
