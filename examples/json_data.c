@@ -3,19 +3,6 @@
  * nothing: GET /flat and GET /nested. */
 #include "example.h"
 
-/* Sends what has been written to `text`. */
-static int reply(struct restd_response *response, const struct restd_json *json,
-                 const char *text)
-{
-    long len = restd_json_finish(json);
-
-    if (len < 0) {
-        return RESTD_ELIMIT; /* the buffer was too small: 500 */
-    }
-    restd_response_set_type(response, "application/json");
-    return restd_response_body(response, text, (size_t)len);
-}
-
 static void member(struct restd_json *json, const char *key, const char *value)
 {
     restd_json_key(json, key);
@@ -43,7 +30,7 @@ static int flat(struct restd_request *request, struct restd_response *response,
     restd_json_key(&json, "time");
     restd_json_time(&json, restd_request_time_ms(request));
     restd_json_object_end(&json);
-    return reply(response, &json, text);
+    return restd_response_json(response, &json);
 }
 
 static int nested(struct restd_request *request,
@@ -74,7 +61,7 @@ static int nested(struct restd_request *request,
     restd_json_array_end(&json);
     restd_json_object_end(&json);
     restd_json_object_end(&json);
-    return reply(response, &json, text);
+    return restd_response_json(response, &json);
 }
 
 int main(int argc, char **argv)

@@ -23,12 +23,10 @@ static int all(struct restd_request *request, struct restd_response *response,
         restd_json_object_end(&json);
     }
     restd_json_array_end(&json);
-    long len = restd_json_finish(&json);
-    if (len < 0) {
-        return restd_response_problem(response, 414, "too much to list");
-    }
-    restd_response_set_type(response, "application/json");
-    return restd_response_body(response, text, (size_t)len);
+    int rc = restd_response_json(response, &json);
+    return rc == RESTD_ELIMIT
+               ? restd_response_problem(response, 414, "too much to list")
+               : rc;
 }
 
 static int one(struct restd_request *request, struct restd_response *response,

@@ -11,6 +11,7 @@
 #include <restd/api.h>
 #include <restd/error.h>
 #include <restd/http.h>
+#include <restd/json.h>
 
 RESTD_BEGIN_DECLS
 
@@ -68,6 +69,12 @@ RESTD_API int restd_response_add_fields(struct restd_response *response,
 RESTD_API RESTD_MUST_CHECK int
 restd_response_body(struct restd_response *response, const void *data,
                     size_t len);
+/** Sets the content to a copy of what a writer has written, and its type to
+ * application/json. RESTD_ELIMIT if the writer's buffer was too small;
+ * RESTD_ENOMEM as above. */
+RESTD_API RESTD_MUST_CHECK int
+restd_response_json(struct restd_response *response,
+                    const struct restd_json *json);
 /** Appends a copy of `len` bytes to the content. RESTD_ENOMEM as above,
  * RESTD_ESTATE of a stream. */
 RESTD_API RESTD_MUST_CHECK int

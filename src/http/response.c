@@ -174,6 +174,18 @@ int restd_response_body(struct restd_response *response, const void *data,
     return rc;
 }
 
+int restd_response_json(struct restd_response *response,
+                        const struct restd_json *json)
+{
+    long len = restd_json_finish(json);
+
+    if (len < 0) {
+        return RESTD_ELIMIT;
+    }
+    (void)restd_response_set_type(response, "application/json");
+    return restd_response_body(response, json->buf, (size_t)len);
+}
+
 void restd_response_body_borrowed(struct restd_response *response,
                                   const void *data, size_t len)
 {
@@ -251,13 +263,9 @@ int restd_response_problem(struct restd_response *response, int status,
         restd_json_string(&json, detail, strnlen(detail, DETAIL_MAX));
     }
     restd_json_object_end(&json);
-    long len = restd_json_finish(&json);
-    if (len < 0) {
-        return RESTD_ELIMIT;
-    }
+    rc = restd_response_json(response, &json);
     (void)restd_response_set_type(response, "application/problem+json");
-    rc = restd_response_body(response, text, (size_t)len);
-    return rc != 0 ? rc : restd_response_printf(response, "\n");
+    return rc != 0 ? rc : restd_response_append(response, "\n", 1);
 }
 
 #define PUT(p, literal)                                                        \

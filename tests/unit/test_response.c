@@ -344,6 +344,24 @@ START_TEST(printf_after_others)
 }
 END_TEST
 
+START_TEST(json_and_its_type)
+{
+    struct restd_json json;
+    char text[8];
+    restd_json_init(&json, text, sizeof(text));
+    restd_json_array_begin(&json);
+    restd_json_int(&json, 12);
+    restd_json_array_end(&json);
+    ck_assert_int_eq(restd_response_json(&response, &json), 0);
+    ck_assert_uint_eq(restd_response_body_len(&response), 4);
+    ck_assert(restd_slice_is(restd_response_header(&response, "Content-Type"),
+                             "application/json"));
+    restd_json_string(&json, "too long", 8);
+    ck_assert_int_eq(restd_response_json(&response, &json), RESTD_ELIMIT);
+    ck_assert_uint_eq(restd_response_body_len(&response), 4);
+}
+END_TEST
+
 START_TEST(printf_length)
 {
     big[16385] = '\0';
@@ -670,6 +688,7 @@ int main(void)
     tcase_add_test(tc, body_may_be_nothing);
     tcase_add_test(tc, printf_appends);
     tcase_add_test(tc, printf_after_others);
+    tcase_add_test(tc, json_and_its_type);
     tcase_add_test(tc, printf_length);
     tcase_add_test(tc, without_memory);
     tcase_add_test(tc, problems);
