@@ -43,6 +43,11 @@ RESTD_API int restd_request_version_minor(const struct restd_request *request);
  * '/', and a slash that was encoded stays "%2F". */
 RESTD_API struct restd_slice
 restd_request_param(const struct restd_request *request, const char *name);
+/** The same as a number: RESTD_ENOENT if there is none of that name,
+ * RESTD_EINVAL if it is no integer, RESTD_ERANGE if that does not fit. */
+RESTD_API RESTD_MUST_CHECK int
+restd_request_param_int(const struct restd_request *request, const char *name,
+                        int64_t *value);
 /** Parameter number `index`, from 0 in the order of the pattern; RESTD_ENOENT
  * behind the last. */
 RESTD_API RESTD_MUST_CHECK int

@@ -237,9 +237,12 @@ struct restd_reply;
 /**
  * Has a router answer a request, without a server and without a socket: the
  * same code as in a server parses it, calls plugins and handlers, and writes
- * the reply, on the calling thread. A stream is run to its end, at most 10 s.
+ * the reply, on the calling thread and its stack, by the default options. A
+ * stream is run to its end, at most 10 s; one of events ends by itself soon, as
+ * in a drain.
  * The router must not be part of a running server meanwhile.
- * RESTD_EINVAL if the reply is no whole one, RESTD_ENOMEM, RESTD_EOS.
+ * RESTD_EINVAL if the header lines do not end with CR LF or the reply is no
+ * whole one, RESTD_ENOMEM, RESTD_EOS.
  */
 RESTD_API RESTD_MUST_CHECK int restd_router_call(struct restd_router *router,
                                                  const struct restd_call *call,

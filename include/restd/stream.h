@@ -31,9 +31,13 @@ struct restd_stream_ops {
 /**
  * Makes the response a stream: its content is what is written between the
  * first `ready` and restd_stream_end(). *stream (may be NULL) is for later.
- * RESTD_ENOMEM when the memory budget has no room, RESTD_ESTATE outside of a
- * handler or when the response is a stream already; `closed` is not called
- * then.
+ * RESTD_EINVAL if the size of `ops` is not set, RESTD_ENOMEM when the memory
+ * budget has no room, RESTD_ESTATE outside of a handler or when the response is
+ * a stream already; `closed` is not called then. Once it has succeeded `closed`
+ * is called, also if the handler returns an error. Nothing can be written
+ * before `ready`, which comes when the handler has returned. A client that
+ * leaves is noticed by a write, or within two seconds by its reset; a FIN alone
+ * is a half-close, but for events, whose clients leave by it.
  */
 RESTD_API RESTD_MUST_CHECK int
 restd_response_stream(struct restd_response *response,
@@ -119,7 +123,8 @@ struct restd_upload_ops {
  * body_max or the route's limit. In the handler of a route with the option
  * `streaming`, once. The handler then returns 0 without making a response,
  * unless that is a stream.
- * RESTD_ESTATE elsewhere, RESTD_ENOMEM; `closed` is not called then.
+ * RESTD_ESTATE elsewhere, RESTD_EINVAL if the size of `ops` is not set or it
+ * has no `content`, RESTD_ENOMEM; `closed` is not called then.
  */
 RESTD_API RESTD_MUST_CHECK int
 restd_request_receive(struct restd_request *request,

@@ -132,13 +132,15 @@ int restd_request_receive(struct restd_request *request,
     if (!request->may_receive) {
         return RESTD_ESTATE;
     }
+    if (ops->size < sizeof(*ops) || !ops->content) {
+        return RESTD_EINVAL;
+    }
     struct rd_h1_exchange *ex = rd_h1_promoted(request);
     if (!ex) {
         return RESTD_ENOMEM;
     }
     request->may_receive = 0;
-    memcpy(&ex->upload.ops, ops,
-           ops->size < sizeof(*ops) ? ops->size : sizeof(*ops));
+    ex->upload.ops = *ops;
     ex->upload.data = data;
     ex->upload.is_set = 1;
     if (out) {

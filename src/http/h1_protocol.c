@@ -93,7 +93,9 @@ static void timeout(struct rd_conn *conn)
     struct rd_h1 *h1 = conn->reactor->protocol_data;
 
     if (conn->request && !is_receiving(conn)) {
-        if (rd_conn_is_gone(conn)) {
+        const struct rd_h1_exchange *ex = conn->request;
+        /* Who listens to events has nothing more to say, and leaves by FIN. */
+        if (rd_conn_is_gone(conn, ex->stream.events)) {
             rd_conn_close(conn, RD_CLOSE_RESET);
         } else {
             rd_h1_stream_tick(conn->request);

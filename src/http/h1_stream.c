@@ -35,14 +35,16 @@ int restd_response_stream(struct restd_response *response,
     if (!response->request || response->stream) {
         return RESTD_ESTATE;
     }
+    if (ops->size < sizeof(*ops)) {
+        return RESTD_EINVAL; /* not set: what follows would be anything */
+    }
     struct rd_h1_exchange *ex = rd_h1_promoted(response->request);
     if (!ex) {
         return RESTD_ENOMEM;
     }
     struct restd_stream *stream = &ex->stream;
     memset(stream, 0, sizeof(*stream));
-    memcpy(&stream->ops, ops,
-           ops->size < sizeof(*ops) ? ops->size : sizeof(*ops));
+    stream->ops = *ops;
     stream->data = data;
     stream->is_set = 1;
     restd_response_body_borrowed(response, NULL, 0);

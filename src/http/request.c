@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a handler reads of its request: line, route, connection. Fields are
  * request_fields.c's. Thread: [loop]. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -72,6 +74,34 @@ struct restd_slice restd_request_param(const struct restd_request *request,
         }
     }
     return found;
+}
+
+int restd_request_param_int(const struct restd_request *request,
+                            const char *name, int64_t *value)
+{
+    struct restd_slice text = restd_request_param(request, name);
+    char digits[24];
+    char *end;
+
+    if (!text.data) {
+        return RESTD_ENOENT;
+    }
+    size_t sign = text.len > 0 && text.data[0] == '-';
+    if (text.len == sign || text.data[sign] < '0' || text.data[sign] > '9') {
+        return RESTD_EINVAL;
+    }
+    if (text.len >= sizeof(digits)) {
+        return RESTD_ERANGE;
+    }
+    memcpy(digits, text.data, text.len);
+    digits[text.len] = '\0';
+    errno = 0;
+    long long number = strtoll(digits, &end, 10);
+    if (end != digits + text.len) {
+        return RESTD_EINVAL;
+    }
+    *value = number;
+    return errno == ERANGE ? RESTD_ERANGE : 0;
 }
 
 int restd_request_param_at(const struct restd_request *request, unsigned index,

@@ -124,9 +124,9 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
  * behind the scratch if that is this connection's now, else at once. What the
  * kernel does not take is kept. RESTD_ECLOSED if it is closed by then. */
 int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n);
-/* The peer has reset it, or shut down both ways: seen while it is not read. A
- * system call. */
-int rd_conn_is_gone(const struct rd_conn *conn);
+/* The peer has reset it, or shut down both ways, or with `half` its own: seen
+ * while it is not read. A system call. */
+int rd_conn_is_gone(const struct rd_conn *conn, int half);
 /* The kernel would take a little output now. A system call. */
 int rd_conn_is_writable(const struct rd_conn *conn);
 /* Limits what waits unsent in the kernel, so that a peer that never reads

@@ -188,9 +188,11 @@ int rd_conn_is_writable(const struct rd_conn *conn)
     return (poll_now(conn, POLLOUT) & POLLOUT) != 0;
 }
 
-int rd_conn_is_gone(const struct rd_conn *conn)
+int rd_conn_is_gone(const struct rd_conn *conn, int half)
 {
-    return (poll_now(conn, 0) & (POLLERR | POLLHUP)) != 0;
+    short events = half ? POLLRDHUP : 0;
+
+    return (poll_now(conn, events) & (POLLERR | POLLHUP | events)) != 0;
 }
 
 static void set_lowat(const struct rd_conn *conn, int lowat)

@@ -3,7 +3,8 @@
  * thread, whose stream reads the request from memory and gathers the reply
  * there. It runs on the calling thread until the connection is closed, as the
  * request asks for. The descriptor that the loop watches is an eventfd, which
- * is never readable and always writable. Thread: the caller's. */
+ * is readable until the request has been read, and always writable.
+ * Thread: the caller's. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,8 @@ static long memory_recv(struct rd_conn *conn, char *buf, size_t size)
     size_t n = left < size ? left : size;
 
     if (n == 0) {
+        eventfd_t count;
+        (void)eventfd_read(rd_io_fd(&conn->io), &count); /* no more events */
         errno = EAGAIN;
         return -1;
     }
@@ -169,6 +172,7 @@ static int call_init(struct call *c, const struct restd_router *router)
     restd_options_init(&c->options);
     c->options.workers = 1;
     c->options.connections_max = 1;
+    c->options.linger_max = 0; /* nobody is there to see a reset */
     rd_budget_init(&c->budget, c->options.memory_budget_bytes, 1);
     int rc =
         rd_log_new(1, RD_LOG_RING_BYTES, RESTD_LOG_ERROR, NULL, NULL, &c->log);
@@ -200,7 +204,7 @@ static void call_fini(struct call *c)
 static int call_run(struct call *c)
 {
     struct rd_addr peer = {.ip = {127, 0, 0, 1}, .family = RD_IPV4};
-    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    int fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
 
     if (fd < 0) {
         return RESTD_EOS;
@@ -268,6 +272,14 @@ int restd_router_call(struct restd_router *router,
                       const struct restd_call *call, struct restd_reply **out,
                       struct restd_error *error)
 {
+    size_t headers_len = call->headers ? strlen(call->headers) : 0;
+
+    if (headers_len > 0 &&
+        (headers_len < 2 ||
+         strcmp(call->headers + headers_len - 2, "\r\n") != 0)) {
+        return rd_error(error, RESTD_EINVAL,
+                        "header lines must end with CR LF");
+    }
     int rc = rd_router_freeze(router);
     struct call *c = rc == 0 ? rd_page_alloc(sizeof(*c)) : NULL;
     struct restd_reply *reply = c ? rd_mem_alloc(sizeof(*reply)) : NULL;

@@ -645,6 +645,101 @@ START_TEST(time_for_cookies_grows_with_their_number)
 }
 END_TEST
 
+static int count_content(struct restd_request *request,
+                         struct restd_response *response, void *data)
+{
+    (void)data;
+    return restd_response_printf(response, "%zu",
+                                 restd_request_body(request).len);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+START_TEST(contents_larger_than_a_read_and_refusals)
+{
+    static char content[65537];
+    struct restd_call call;
+    uint64_t start = now_ms();
+    add("POST", "/count", count_content);
+    memset(content, 'x', sizeof(content));
+    restd_call_init(&call);
+    call.method = "POST";
+    call.target = "/count";
+    call.body = content;
+    call.body_len = 65536;
+    ck_assert_int_eq(ask_all(&call), 200);
+    ck_assert_str_eq(body(), "65536");
+    call.body_len = 65537;
+    ck_assert_int_eq(ask_all(&call), 413);
+    call.body_len = 0;
+    call.headers = "X: y";
+    ck_assert_int_eq(restd_router_call(router, &call, &reply, &error),
+                     RESTD_EINVAL);
+    ck_assert_ptr_nonnull(strstr(error.message, "CR LF"));
+    /* No deadline was waited for. */
+    ck_assert_uint_lt(now_ms() - start, 1500);
+}
+END_TEST
+
+static int sizeless(struct restd_request *request,
+                    struct restd_response *response, void *data)
+{
+    const struct restd_stream_ops ops = {.ready = events_ready};
+    (void)request;
+    ck_assert_int_eq(restd_response_stream(response, &ops, data, NULL),
+                     RESTD_EINVAL);
+    ck_assert_int_eq(restd_response_events(response, &ops, data, 0, NULL),
+                     RESTD_EINVAL);
+    return 0;
+}
+
+START_TEST(ops_without_a_size)
+{
+    add("GET", "/sizeless", sizeless);
+    ck_assert_int_eq(ask("GET", "/sizeless"), 200);
+}
+END_TEST
+
+static int numbers(struct restd_request *request,
+                   struct restd_response *response, void *data)
+{
+    int64_t n = 0;
+    int rc = restd_request_param_int(request, "n", &n);
+    (void)data;
+    ck_assert_int_eq(restd_request_param_int(request, "m", &n), RESTD_ENOENT);
+    return restd_response_printf(response, "%s %lld",
+                                 rc ? restd_error_name(rc) : "", (long long)n);
+}
+
+START_TEST(parameters_as_numbers)
+{
+    static const char *const cases[][2] = {
+        {"/n/0", " 0"},
+        {"/n/-12", " -12"},
+        {"/n/9223372036854775807", " 9223372036854775807"},
+        {"/n/-9223372036854775808", " -9223372036854775808"},
+        {"/n/9223372036854775808", "RESTD_ERANGE"},
+        {"/n/123456789012345678901234567890", "RESTD_ERANGE"},
+        {"/n/x", "RESTD_EINVAL"},
+        {"/n/-", "RESTD_EINVAL"},
+        {"/n/1x", "RESTD_EINVAL"},
+        {"/n/+1", "RESTD_EINVAL"},
+        {"/n/%201", "RESTD_EINVAL"},
+    };
+    add("GET", "/n/{n}", numbers);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ck_assert_int_eq(ask("GET", cases[i][0]), 200);
+        ck_assert_msg(strncmp(body(), cases[i][1], strlen(cases[i][1])) == 0,
+                      "%s: %s", cases[i][0], body());
+    }
+}
+END_TEST
+
 START_TEST(without_memory)
 {
     struct restd_call call;
@@ -683,6 +778,9 @@ int main(void)
     tcase_add_test(tc, any_positive_value_of_a_before_says_answered);
     tcase_add_test(tc, next_runs_once);
     tcase_add_test(tc, time_for_cookies_grows_with_their_number);
+    tcase_add_test(tc, contents_larger_than_a_read_and_refusals);
+    tcase_add_test(tc, ops_without_a_size);
+    tcase_add_test(tc, parameters_as_numbers);
     tcase_add_test(tc, without_memory);
     suite_add_tcase(suite, tc);
     return suite_run(suite);
