@@ -86,8 +86,8 @@ static void write_content(struct rd_h1 *h1, struct rd_conn *conn)
 
 /* Writes the head of h1->response, behind which the staged part of the content
  * may lie: it is no longer than the room that was left before the stage. */
-static void write_head(struct rd_h1 *h1, struct rd_conn *conn, int close,
-                       int chunked)
+static inline void write_head(struct rd_h1 *h1, struct rd_conn *conn, int close,
+                              int chunked)
 {
     struct rd_out *out = &h1->reactor->out;
     struct rd_response_framing framing = {.date = date_line(h1),

@@ -83,7 +83,7 @@ static int conn_keep(struct rd_conn *conn, const char *data, size_t len)
 }
 
 /* Sends what was answered in this turn. */
-static void conn_answered(struct rd_conn *conn)
+static inline void conn_answered(struct rd_conn *conn)
 {
     struct rd_reactor *r = conn->reactor;
 
