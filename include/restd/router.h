@@ -194,7 +194,8 @@ enum restd_lint_kind {
     RESTD_LINT_EMPTY, /* a regex takes no segment, or only the empty one */
     RESTD_LINT_SLOW,  /* a regex can be made to run into its limit, so
                                that it takes time and then does not match */
-    RESTD_LINT_NAMES  /* two segments have one name: the last holds */
+    RESTD_LINT_NAMES, /* two segments have one name: the last holds */
+    RESTD_LINT_WORD   /* a regex is a mere word, perhaps meant as a class */
 };
 /** Takes a finding; the strings die with the call. */
 typedef void restd_lint_fn(enum restd_lint_kind kind, const char *pattern,

@@ -56,6 +56,17 @@ static const struct rd_regex_traits *traits_of(const struct lint *l,
     return NULL;
 }
 
+static int is_word(struct restd_slice s)
+{
+    size_t i = 0;
+
+    while (i < s.len && ((s.data[i] >= 'a' && s.data[i] <= 'z') ||
+                         (s.data[i] >= 'A' && s.data[i] <= 'Z'))) {
+        i++;
+    }
+    return s.len > 0 && i == s.len;
+}
+
 static int regex_check(struct lint *l, const struct rd_route *route, unsigned i)
 {
     const struct rd_segment *seg = &route->compiled->segments[i];
@@ -78,6 +89,12 @@ static int regex_check(struct lint *l, const struct rd_route *route, unsigned i)
                  "not match then",
                  len, seg->text.data, RD_REGEX_STEPS_MAX);
         }
+    }
+    if (is_word(seg->text)) {
+        tell(l, RESTD_LINT_WORD, route->pattern,
+             "\"%.*s\" matches that word only; the classes are int, uuid and "
+             "slug",
+             len, seg->text.data);
     }
     /* The empty regex stands for a final '/'. */
     if (traits->takes_none &&

@@ -19,7 +19,7 @@ static void note(enum restd_lint_kind kind, const char *pattern,
                  const char *message, void *data)
 {
     static const char *const names[] = {"unreachable", "hidden", "empty",
-                                        "slow", "names"};
+                                        "slow",        "names",  "word"};
     ck_assert_ptr_eq(data, &text_len);
     ck_assert_ptr_null(strchr(message, '\n'));
     text_len += (size_t)snprintf(text + text_len, sizeof(text) - text_len,
@@ -103,6 +103,16 @@ START_TEST(ordinary_lists_are_quiet)
     GETS("/a/b", "/a/", "/a", "/b/{id:[0-9]+}", "/b/{name}", "/c/{x:}",
          "/c/{x}", "/d/{y:int}", "/d/{y:slug}", "/");
     quiet();
+}
+END_TEST
+
+START_TEST(a_word_is_no_class)
+{
+    GETS("/a/{id:integer}", "/b/{id:UUID}", "/c/{id:int}", "/d/{x:a|b}");
+    lint_is(2, "word /a/{id:integer}: \"integer\" matches that word only; the "
+               "classes are int, uuid and slug\n"
+               "word /b/{id:UUID}: \"UUID\" matches that word only; the "
+               "classes are int, uuid and slug\n");
 }
 END_TEST
 
@@ -313,6 +323,7 @@ int main(void)
 
     tcase_add_checked_fixture(exact, router_exact, router_tear_down);
     tcase_add_test(exact, ordinary_tables_are_quiet);
+    tcase_add_test(exact, a_word_is_no_class);
     tcase_add_test(exact, a_regex_of_everything_hides_the_rest);
     tcase_add_test(exact, a_regex_hides_a_class);
     tcase_add_test(exact, get_hides_head);
