@@ -22,7 +22,8 @@ static struct restd_options options;
 static struct client client;
 static int port;
 static uint64_t size;
-static char block[65536];
+static char block[65536];  /* what is sent */
+static char bucket[65536]; /* what has come; streams read the other */
 static atomic_ullong taken;
 static FILE *file;
 
@@ -172,7 +173,7 @@ START_TEST(a_large_file_out)
     }
     long before = rss_anon_kb();
     while (got < size) {
-        ssize_t n = recv(client.fd, block, sizeof(block), 0);
+        ssize_t n = recv(client.fd, bucket, sizeof(bucket), 0);
         ck_assert_int_gt(n, 0);
         got += (uint64_t)n;
     }
@@ -248,7 +249,7 @@ START_TEST(a_thousand_slow_readers)
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < READERS; i++) {
             for (size_t got = 0; got < 10000;) {
-                ssize_t n = recv(fds[i], block, 10000 - got, 0);
+                ssize_t n = recv(fds[i], bucket, 10000 - got, 0);
                 ck_assert_msg(n > 0, "reader %d, round %d: %s", i, round,
                               why_closed());
                 got += (size_t)n;
