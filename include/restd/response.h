@@ -94,7 +94,8 @@ restd_response_body_static(struct restd_response *response, const void *data,
 /** Sets the content to `len` bytes of a file from `offset` on, and takes the
  * descriptor: it is closed when they have gone, or on an error. The file's
  * bytes go from the kernel to the kernel; one that has become shorter ends the
- * connection, as its length is promised. RESTD_ENOMEM, RESTD_EOS; RESTD_ELIMIT
+ * connection, as its length is promised. RESTD_EOF if it is seen to be shorter
+ * now, RESTD_ENOMEM, RESTD_EOS; RESTD_ELIMIT
  * when the descriptor limit leaves no place for one more file under way. */
 RESTD_API RESTD_MUST_CHECK int
 restd_response_file(struct restd_response *response, int fd, uint64_t offset,

@@ -58,7 +58,8 @@ restd_stream_write(struct restd_stream *stream, const void *data, size_t len);
 RESTD_API RESTD_MUST_CHECK int restd_stream_trailer(struct restd_stream *stream,
                                                     const char *name,
                                                     const char *value);
-/** The content is complete. Idempotent. */
+/** The content is complete; the request's, if it is still coming and paused,
+ * goes on. Idempotent. */
 RESTD_API void restd_stream_end(struct restd_stream *stream);
 /** Gives the reply up: the connection is closed, so that the client knows that
  * it is not complete. */

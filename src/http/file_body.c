@@ -45,7 +45,7 @@ static int append_ref(struct restd_response *response, int fd, uint64_t offset,
     return rc;
 }
 
-/* The whole stretch as a copy. RESTD_EOS if the file ends within. */
+/* The whole stretch as a copy. RESTD_EOF if the file ends within. */
 static int read_file(struct restd_response *response, int fd, uint64_t offset,
                      uint64_t len)
 {
@@ -58,7 +58,7 @@ static int read_file(struct restd_response *response, int fd, uint64_t offset,
             if (n < 0 && errno == EINTR) {
                 continue;
             }
-            return RESTD_EOS;
+            return n == 0 ? RESTD_EOF : RESTD_EOS;
         }
         int rc = restd_response_append(response, buf, (size_t)n);
         if (rc != 0) {

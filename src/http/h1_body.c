@@ -230,7 +230,9 @@ static size_t input(struct rd_h1 *h1, struct rd_h1_exchange *ex, char *data,
     uint64_t announced = 0;
     int done;
 
-    if (ex->upload.is_paused && len > 0) {
+    /* What lies behind the last byte of the content is not held back. */
+    if (ex->upload.is_paused && len > 0 &&
+        ((ex->head.flags & RD_H1_CHUNKED) || ex->left > 0)) {
         return 0;
     }
     if (ex->head.flags & RD_H1_CHUNKED) {

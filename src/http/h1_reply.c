@@ -55,11 +55,16 @@ static void count_response(struct rd_h1 *h1, struct rd_conn *conn, int status)
     }
 }
 
+/* RFC 9110 15.3.5, 15.3.6, 15.4.5. */
+static int may_have_content(int status)
+{
+    return status != 204 && status != 205 && status != 304;
+}
+
 static int has_content(const struct rd_h1 *h1)
 {
-    int status = h1->response.status;
-    return h1->head.number != RESTD_METHOD_HEAD && status != 204 &&
-           status != 304;
+    return h1->head.number != RESTD_METHOD_HEAD &&
+           may_have_content(h1->response.status);
 }
 
 static void write_content(struct rd_h1 *h1, struct rd_conn *conn)
@@ -124,8 +129,7 @@ static void conclude_stream(struct rd_h1 *h1, struct rd_conn *conn, int close,
     int status = h1->response.status;
 
     ex->stream.head_only = !content;
-    ex->stream.chunked =
-        h1->head.version_minor > 0 && status != 204 && status != 304;
+    ex->stream.chunked = h1->head.version_minor > 0 && may_have_content(status);
     /* RFC 9112 6.3: of 1.0 the end of the connection is that of the content. */
     close |= content && !ex->stream.chunked;
     ex->status = status;

@@ -316,6 +316,7 @@ void restd_stream_end(struct restd_stream *stream)
         return;
     }
     stream->is_ended = 1;
+    restd_upload_resume(&ex->upload);
     if (stream->is_open) {
         if (stream->filter && !stream->head_only) {
             (void)stream->filter->write(stream, stream->filter_state, "", 0, 1);

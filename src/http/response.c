@@ -301,7 +301,9 @@ size_t rd_response_head(const struct restd_response *response,
         p = PUT(p, "Content-Type: text/plain\r\n");
     }
     /* RFC 9110 8.6: none with 204; 304 would need that of the 200. */
-    if (response->stream) {
+    if (response->status == 205) {
+        p = PUT(p, "Content-Length: 0\r\n");
+    } else if (response->stream) {
         if (framing->chunked) {
             p = PUT(p, "Transfer-Encoding: chunked\r\n");
         }

@@ -105,7 +105,12 @@ static void conn_input(struct rd_conn *conn, size_t len, size_t seen)
         if (conn->flags & RD_CONN_ENDING) {
             conn->flags |= RD_CONN_UNREAD;
         } else if (conn_keep(conn, r->in + used, len - used) != 0) {
-            rd_conn_refuse(conn);
+            if (conn->request) {
+                /* A reply may have begun: too late to say so. */
+                rd_conn_close(conn, RD_CLOSE_NO_MEMORY);
+            } else {
+                rd_conn_refuse(conn);
+            }
         }
     }
     conn_answered(conn);

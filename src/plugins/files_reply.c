@@ -380,6 +380,9 @@ int rd_files_reply(struct rd_files_reply *reply)
     } else {
         rc = send_file(reply, &v);
     }
+    if (rc == RESTD_EOF) { /* it has become shorter meanwhile */
+        rc = refuse_file(reply->response);
+    }
     rd_files_close(&reply->file);
     return rc;
 }

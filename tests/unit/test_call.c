@@ -705,6 +705,96 @@ START_TEST(ops_without_a_size)
 }
 END_TEST
 
+static size_t dropped_n;
+
+static int drop(struct restd_upload *upload, const char *bytes, size_t len,
+                void *data)
+{
+    (void)upload;
+    (void)bytes;
+    (void)data;
+    dropped_n += len;
+    return 0;
+}
+
+static void upload_closed(int complete, void *data)
+{
+    (void)data;
+    closed_n++;
+    closed_complete = complete;
+}
+
+static void end_at_once(struct restd_stream *stream, void *data)
+{
+    (void)data;
+    restd_stream_end(stream);
+}
+
+static int pause_and_end(struct restd_request *request,
+                         struct restd_response *response, void *data)
+{
+    static const struct restd_upload_ops upload_ops = {sizeof(upload_ops), drop,
+                                                       NULL, upload_closed};
+    static const struct restd_stream_ops ops = {sizeof(ops), end_at_once, NULL};
+    struct restd_upload *upload;
+    ck_assert_int_eq(restd_request_receive(request, &upload_ops, data, &upload),
+                     0);
+    restd_upload_pause(upload);
+    return restd_response_stream(response, &ops, data, NULL);
+}
+
+START_TEST(a_paused_content_goes_on_when_the_stream_has_ended)
+{
+    struct restd_route_options streaming;
+    struct restd_call call;
+    int route =
+        restd_router_add(router, "POST", "/pause", pause_and_end, NULL, &error);
+    uint64_t start = now_ms();
+    restd_route_options_init(&streaming);
+    streaming.streaming = 1;
+    ck_assert_int_eq(restd_router_configure(router, route, &streaming, &error),
+                     0);
+    restd_call_init(&call);
+    call.method = "POST";
+    call.target = "/pause";
+    call.body = "content";
+    for (call.body_len = 0; call.body_len <= 7; call.body_len += 7) {
+        closed_n = 0;
+        dropped_n = 0;
+        ck_assert_int_eq(ask_all(&call), 200);
+        ck_assert_int_eq(closed_n, 1);
+        ck_assert_int_eq(closed_complete, 1);
+        ck_assert_uint_eq(dropped_n, call.body_len);
+    }
+    ck_assert_uint_lt(now_ms() - start, 5000);
+}
+END_TEST
+
+static int reset_content(struct restd_request *request,
+                         struct restd_response *response, void *data)
+{
+    static const struct restd_stream_ops ops = {sizeof(ops), NULL, NULL};
+    (void)data;
+    ck_assert_int_eq(restd_response_set_status(response, 205), 0);
+    return restd_slice_is(restd_request_query(request), "stream")
+               ? restd_response_stream(response, &ops, NULL, NULL)
+               : restd_response_printf(response, "not to be seen");
+}
+
+/* RFC 9110 15.3.6. */
+START_TEST(status_205_has_no_content)
+{
+    add("GET", "/205", reset_content);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(ask("GET", i ? "/205?stream" : "/205"), 205);
+        ck_assert_str_eq(body(), "");
+        ck_assert(
+            restd_slice_is(restd_reply_header(reply, "Content-Length"), "0"));
+        ck_assert_ptr_null(restd_reply_header(reply, "Transfer-Encoding").data);
+    }
+}
+END_TEST
+
 static int numbers(struct restd_request *request,
                    struct restd_response *response, void *data)
 {
@@ -780,6 +870,8 @@ int main(void)
     tcase_add_test(tc, time_for_cookies_grows_with_their_number);
     tcase_add_test(tc, contents_larger_than_a_read_and_refusals);
     tcase_add_test(tc, ops_without_a_size);
+    tcase_add_test(tc, a_paused_content_goes_on_when_the_stream_has_ended);
+    tcase_add_test(tc, status_205_has_no_content);
     tcase_add_test(tc, parameters_as_numbers);
     tcase_add_test(tc, without_memory);
     suite_add_tcase(suite, tc);
