@@ -37,8 +37,7 @@ def test(example):
 
     same("chunked", example.curl(
         "/upload", "-H", "Transfer-Encoding: chunked", "-F",
-        "a=@/etc/services").body, b"%d bytes\n" % os.path.getsize(
-            "/etc/services"))
+        "a=@" + __file__).body, b"%d bytes\n" % os.path.getsize(__file__))
     same("urlencoded", example.curl("/upload", "-d", "a=xy&b=z").body,
          b"2 bytes\n1 bytes\n")
 
