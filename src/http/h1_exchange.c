@@ -179,11 +179,12 @@ void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
     (void)rd_h1_judge(h1, &detail);
 }
 
-/* Takes it from its connection and the loop's list. */
-static void detach(struct rd_h1_exchange *ex)
+void rd_h1_exchange_free(struct rd_h1_exchange *ex)
 {
     struct rd_h1 *h1 = ex->h1;
+    struct rd_reactor *r = h1->reactor;
 
+    RD_ASSERT(!ex->is_todo);
     *ex->pprev = ex->next;
     if (ex->next) {
         ex->next->pprev = ex->pprev;
@@ -192,24 +193,11 @@ static void detach(struct rd_h1_exchange *ex)
         ex->conn->request = NULL;
     }
     h1->reserved -= ex->reserved;
-    rd_count(&h1->reactor->counters->requests_pending, (uint64_t)-1);
-}
-
-static void release(struct rd_h1_exchange *ex)
-{
-    struct rd_reactor *r = ex->h1->reactor;
-
+    rd_count(&r->counters->requests_pending, (uint64_t)-1);
     rd_h1_stream_unfilter(&ex->stream);
     rd_chain_clear(&ex->body, &r->chunks, RD_MEM_BODIES);
     rd_chain_clear(&ex->stream.trailers, &r->chunks, RD_MEM_REQUESTS);
     exchange_dealloc(r, ex, ex->bytes);
-}
-
-void rd_h1_exchange_free(struct rd_h1_exchange *ex)
-{
-    RD_ASSERT(!ex->is_todo);
-    detach(ex);
-    release(ex);
 }
 
 void rd_h1_todo(struct rd_h1_exchange *ex)
