@@ -39,7 +39,7 @@ const char *restd_error_name(int code)
         RESTD_ERROR_MAP(X)
 #undef X
     default:
-        return "RESTD_METHOD_OTHER";
+        return "RESTD_UNKNOWN";
     }
 }
 

@@ -31,7 +31,7 @@ START_TEST(every_code_has_name_and_text)
     }
     ck_assert_str_eq(restd_strerror(-1000), "unknown error");
     ck_assert_str_eq(restd_strerror(1), "unknown error");
-    ck_assert_str_eq(restd_error_name(-1000), "RESTD_METHOD_OTHER");
+    ck_assert_str_eq(restd_error_name(-1000), "RESTD_UNKNOWN");
 }
 END_TEST
 
