@@ -39,17 +39,23 @@ static int before_scopes(const struct rd_scope *scope,
     return rc ? rc : before_list(&scope->plugins, request, response);
 }
 
+/* Of plugins that are not the outermost router's. */
+static unsigned kinds_of(const struct rd_match *match)
+{
+    return match->route   ? match->route->has
+           : match->scope ? match->scope->has
+                          : 0;
+}
+
 int rd_invoke_before_handler(struct restd_request *request,
                              struct restd_response *response)
 {
     const struct rd_match *match = request->match;
 
-    if (!match->scope) {
+    if (!(kinds_of(match) & RD_HAS_BEFORE)) {
         return 0;
     }
-    int rc = match->scope->has_before
-                 ? before_scopes(match->scope, request, response)
-                 : 0;
+    int rc = before_scopes(match->scope, request, response);
     if (rc == 0 && match->route) {
         rc = before_list(&match->route->plugins, request, response);
     }
@@ -125,8 +131,7 @@ void rd_invoke_after(struct restd_request *request, int status,
     const struct rd_scope *root = rd_router_scope(request->h1->router);
     const struct rd_scope *scope = match->scope ? match->scope : root;
 
-    if (root->plugins.n == 0 && !scope->has_after &&
-        (!match->route || !match->route->has_after)) {
+    if (root->plugins.n == 0 && !(kinds_of(match) & RD_HAS_AFTER)) {
         return;
     }
     struct restd_outcome outcome = {.status = status,

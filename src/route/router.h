@@ -17,13 +17,16 @@
 /* Method numbers: enum restd_method, then tokens of routes' own. */
 #define RD_METHODS_MAX 32
 
+/* Kinds of plugins, of which a request is to be told. */
+enum { RD_HAS_BEFORE = 1, RD_HAS_AFTER = 2 };
+
 /* A router that was mounted, or the outermost one. */
 struct rd_scope {
     struct rd_scope *parent; /* NULL: the outermost */
     const char *base;        /* with those of its parents; "": none */
     struct rd_plugins plugins;
-    /* A scope below the outermost one up to here has such a plugin. Frozen. */
-    uint8_t has_before, has_after;
+    /* RD_HAS_*: of the scopes below the outermost one, up to here. Frozen. */
+    uint8_t has;
     /* The router's own. */
     struct rd_scope *next; /* behind a deeper one */
     struct rd_pattern *pattern;
@@ -43,8 +46,7 @@ struct rd_route {
     /* All wrappers, outermost first; frozen. */
     const struct restd_plugin **wrappers;
     unsigned wrappers_n;
-    /* As in the scope, and of its own. Frozen. */
-    uint8_t has_before, has_after;
+    uint8_t has; /* its scope's, and of its own; frozen */
     /* The router's own. */
     struct rd_pattern *compiled;
     struct rd_scope *list;       /* whose entry it is; NULL: in the tree */
@@ -108,6 +110,10 @@ unsigned rd_router_method(const struct restd_router *router,
 int rd_router_match(const struct restd_router *router, unsigned method,
                     struct restd_slice path, int plain,
                     struct rd_router_work *work, struct rd_match *match);
+/* Makes the match again of a path that has found that route, without looking
+ * for it. */
+void rd_router_rematch(const struct rd_route *route, struct restd_slice path,
+                       struct rd_router_work *work, struct rd_match *match);
 /* Memory that it holds, for the ledger; frozen. */
 size_t rd_router_bytes(const struct restd_router *router);
 /* Methods of all routes, for `OPTIONS *`; frozen. */

@@ -218,21 +218,25 @@ static int wrappers_build(struct restd_router *router, struct rd_route *route)
     return 0;
 }
 
-static void plugins_note(const struct rd_plugins *plugins, uint8_t *before,
-                         uint8_t *after)
+static unsigned kinds_in(const struct rd_plugins *plugins)
 {
+    unsigned has = 0;
+
     for (unsigned i = 0; i < plugins->n; i++) {
-        *before |= plugins->list[i].before != NULL;
-        *after |= plugins->list[i].after != NULL;
+        has |= plugins->list[i].before ? RD_HAS_BEFORE : 0;
+        has |= plugins->list[i].after ? RD_HAS_AFTER : 0;
     }
+    return has;
 }
 
 static void scope_note(struct restd_router *router, struct rd_scope *scope)
 {
-    scope->has_before = scope->has_after = 0;
+    unsigned has = 0;
+
     for (const struct rd_scope *s = scope; s->parent; s = s->parent) {
-        plugins_note(&s->plugins, &scope->has_before, &scope->has_after);
+        has |= kinds_in(&s->plugins);
     }
+    scope->has = (uint8_t)has;
     router->plugins_n += scope->plugins.n;
     router->bytes += sizeof(*scope) + rd_pattern_bytes(scope->pattern) +
                      scope->plugins.n * sizeof(*scope->plugins.list);
@@ -242,9 +246,7 @@ static void route_note(struct restd_router *router, struct rd_route *route)
 {
     const struct restd_route_options *o = &route->options;
 
-    route->has_before = route->scope->has_before;
-    route->has_after = route->scope->has_after;
-    plugins_note(&route->plugins, &route->has_before, &route->has_after);
+    route->has = (uint8_t)(route->scope->has | kinds_in(&route->plugins));
     router->plugins_n += route->plugins.n;
     router->bytes += sizeof(*route) + rd_pattern_bytes(route->compiled) +
                      route->plugins.n * sizeof(*route->plugins.list) +

@@ -381,10 +381,10 @@ START_TEST(plugins_are_freed_once)
     ck_assert_uint_eq(match.route->wrappers_n, 2);
     ck_assert_ptr_eq(match.route->wrappers[0]->data, &freed[0]);
     ck_assert_ptr_eq(match.route->wrappers[1]->data, &freed[2]);
-    ck_assert_int_eq(match.route->has_before && match.route->has_after, 1);
+    ck_assert_uint_eq(match.route->has, RD_HAS_BEFORE | RD_HAS_AFTER);
     ck_assert_ptr_eq(match.scope, rd_router_scope(router));
     ck_assert_uint_eq(match.scope->plugins.n, 2);
-    ck_assert_int_eq(match.scope->has_before, 0);
+    ck_assert_uint_eq(match.scope->has, 0);
     ck_assert_int_eq(freed[0] + freed[1] + freed[2], 0);
     restd_router_free(router);
     router = NULL;

@@ -173,16 +173,15 @@ START_TEST(wrappers_nest_as_routers_do)
 
     check_is("GET", "/child/in/x/7", "/child/in/x/", "/child/in");
     ck_assert_str_eq(wrappers(), "outer child1 child2 inner own1 own2 ");
-    ck_assert_uint_eq(match.route->has_before, 1);
-    ck_assert_uint_eq(match.route->has_after, 0);
+    ck_assert_uint_eq(match.route->has, RD_HAS_BEFORE);
     ck_assert_str_eq(match.scope->parent->base, "/child");
     ck_assert_ptr_eq(match.scope->parent->parent, rd_router_scope(router));
-    ck_assert_uint_eq(match.scope->has_before, 1);
+    ck_assert_uint_eq(match.scope->has, RD_HAS_BEFORE);
     check_is("GET", "/child/y", "/child/y", "/child");
     ck_assert_str_eq(wrappers(), "outer child1 child2 ");
     check_is("GET", "/z", "/z", "");
     ck_assert_str_eq(wrappers(), "outer ");
-    ck_assert_uint_eq(match.route->has_before, 0);
+    ck_assert_uint_eq(match.route->has, 0);
     check_is("GET", "/child/in/no", "404", "/child/in");
     check_is("GET", "/child/no", "404", "/child");
     /* One more for a router that has been looked up in. */
