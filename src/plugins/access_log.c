@@ -30,9 +30,7 @@ void restd_access_log_options_init_size(
 {
     static const struct restd_access_log_options defaults = {.combined = 1};
 
-    memcpy(options, &defaults,
-           size < sizeof(defaults) ? size : sizeof(defaults));
-    options->size = size;
+    rd_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 static void stamp_update(uint64_t now_ns)

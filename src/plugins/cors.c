@@ -38,9 +38,7 @@ void restd_cors_options_init_size(struct restd_cors_options *options,
 {
     static const struct restd_cors_options defaults = {.max_age_s = 600};
 
-    memcpy(options, &defaults,
-           size < sizeof(defaults) ? size : sizeof(defaults));
-    options->size = size;
+    rd_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 int rd_cors_is_origin(struct restd_slice origin)

@@ -33,10 +33,7 @@ void restd_files_options_init_size(struct restd_files_options *options,
         .precompressed = 1,
         .symlinks = 1};
 
-    memset(options, 0, size);
-    memcpy(options, &defaults,
-           size < sizeof(defaults) ? size : sizeof(defaults));
-    options->size = size;
+    rd_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 static int is_value(const char *text, size_t max)

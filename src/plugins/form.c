@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/slice.h"
 #include "codec/param.h"
 #include "plugins/multipart.h"
@@ -56,11 +57,12 @@ int rd_form_end(struct rd_form_out *out)
 
 void restd_form_limits_init_size(struct restd_form_limits *limits, size_t size)
 {
-    struct restd_form_limits all = {.parts_max = 100,
-                                    .name_max_bytes = 256,
-                                    .field_max_bytes = UINT64_C(64) << 10};
-    all.size = size < sizeof(all) ? size : sizeof(all);
-    memcpy(limits, &all, all.size);
+    static const struct restd_form_limits defaults = {.parts_max = 100,
+                                                      .name_max_bytes = 256,
+                                                      .field_max_bytes =
+                                                          UINT64_C(64) << 10};
+
+    rd_sized_init(limits, size, &defaults, sizeof(defaults));
 }
 
 /* Copies what the caller's struct has, over the defaults. */
@@ -69,7 +71,7 @@ static void set_limits(struct restd_form_limits *to,
 {
     restd_form_limits_init(to);
     if (from != NULL) {
-        memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
+        (void)rd_sized_in(to, sizeof(*to), from);
     }
     if (to->parts_max == 0) {
         to->parts_max = UINT32_MAX;
@@ -123,8 +125,7 @@ int restd_form_new(struct restd_slice content_type,
         rd_mem_free(f);
         return rc;
     }
-    memcpy(&f->out.ops, ops,
-           ops->size < sizeof(*ops) ? ops->size : sizeof(*ops));
+    (void)rd_sized_in(&f->out.ops, sizeof(f->out.ops), ops);
     f->out.data = data;
     set_limits(&f->out.limits, limits);
     *form = f;

@@ -49,9 +49,7 @@ void restd_gzip_options_init_size(struct restd_gzip_options *options,
     static const struct restd_gzip_options defaults = {
         .min_bytes = 1024, .max_bytes = 65536, .level = 4};
 
-    memcpy(options, &defaults,
-           size < sizeof(defaults) ? size : sizeof(defaults));
-    options->size = size;
+    rd_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 static int type_matches(struct restd_slice type, struct restd_slice pattern)

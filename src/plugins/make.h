@@ -8,23 +8,16 @@
 #include <restd/plugin.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 
 /* Copies options of a caller who may know fewer fields than we, or more, over
  * our defaults. `from` NULL: the defaults. */
 static inline int rd_make_options(void *to, size_t to_size, const void *from,
                                   struct restd_error *error)
 {
-    size_t size;
-
-    if (!from) {
-        return 0;
-    }
-    memcpy(&size, from, sizeof(size));
-    if (size < sizeof(size)) {
-        return rd_error(error, RESTD_EINVAL, "options without a size");
-    }
-    memcpy(to, from, size < to_size ? size : to_size);
-    return 0;
+    return from && rd_sized_in(to, to_size, from) != 0
+               ? rd_error(error, RESTD_EINVAL, "options without a size")
+               : 0;
 }
 
 static inline int rd_make_no_memory(struct restd_error *error)

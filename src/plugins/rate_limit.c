@@ -30,9 +30,7 @@ void restd_rate_limit_options_init_size(
     static const struct restd_rate_limit_options defaults = {
         .rate = 10, .period_ms = 1000, .burst = 20, .entries = 4096};
 
-    memcpy(options, &defaults,
-           size < sizeof(defaults) ? size : sizeof(defaults));
-    options->size = size;
+    rd_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 /* An IPv4 address is a number below 2^32, which no IPv6 network in use is:

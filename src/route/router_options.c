@@ -21,8 +21,9 @@ static struct rd_route *route_of(const struct restd_router *router, int number)
 void restd_route_options_init_size(struct restd_route_options *options,
                                    size_t size)
 {
-    memset(options, 0, size);
-    options->size = size;
+    static const struct restd_route_options defaults = {0};
+
+    rd_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 static int option_copy(const char **to, int empty, const char *pattern,
@@ -59,12 +60,9 @@ int restd_router_configure(struct restd_router *router, int number,
     if (!route) {
         return rd_error(error, RESTD_ENOENT, "no route has number %d", number);
     }
-    if (!options || options->size < sizeof(options->size)) {
+    if (!options || rd_sized_in(&own, sizeof(own), options) != 0) {
         return rd_error(error, RESTD_EINVAL, "options without a size");
     }
-    restd_route_options_init(&own);
-    memcpy(&own, options,
-           options->size < sizeof(own) ? options->size : sizeof(own));
     own.size = sizeof(own);
     for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (rc == 0) {

@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/slice.h"
 #include "codec/chunked.h"
 #include "http/h1.h"
@@ -142,9 +143,9 @@ static void limit_reached(struct rd_timer *timer)
 
 void restd_call_init_size(struct restd_call *call, size_t size)
 {
-    const struct restd_call none = {
-        .size = size, .method = "GET", .target = "/"};
-    memcpy(call, &none, size < sizeof(none) ? size : sizeof(none));
+    static const struct restd_call defaults = {.method = "GET", .target = "/"};
+
+    rd_sized_init(call, size, &defaults, sizeof(defaults));
 }
 
 static void write_request(struct text *t, const struct restd_call *call)

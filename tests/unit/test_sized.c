@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Structs that the library fills in, read by programs that were built with an
+/* Structs that the library fills in, options among them, read by programs that were built with an
  * older or a newer library: each function writes as many bytes as the caller's
  * struct has, no more, and 0 to what it does not know. Single-threaded; the
  * servers here are never started.
@@ -22,6 +22,16 @@ union any {
     struct restd_memory memory;
     struct restd_option_info option;
     struct restd_route_info route;
+    struct restd_access_log_options access_log;
+    struct restd_request_id_options request_id;
+    struct restd_cors_options cors;
+    struct restd_rate_limit_options rate_limit;
+    struct restd_gzip_options gzip;
+    struct restd_files_options files;
+    struct restd_route_options route_options;
+    struct restd_form_limits form_limits;
+    struct restd_listing listing;
+    struct restd_call call;
 };
 
 static struct restd_server *server;
@@ -61,6 +71,26 @@ static void read_route(void *to, size_t size)
     ck_assert_int_eq(restd_router_route_at_size(router, 0, to, size), 0);
 }
 
+/* They begin with the size that was asked for, which is no default. */
+#define OPTIONS(name)                                                          \
+    static void init_##name(void *to, size_t size)                             \
+    {                                                                          \
+        size_t len = size < sizeof(size) ? size : sizeof(size);                \
+        restd_##name##_init_size(to, size);                                    \
+        ck_assert_mem_eq(to, &size, len);                                      \
+        memset(to, 1, len);                                                    \
+    }
+OPTIONS(access_log_options)
+OPTIONS(request_id_options)
+OPTIONS(cors_options)
+OPTIONS(rate_limit_options)
+OPTIONS(gzip_options)
+OPTIONS(files_options)
+OPTIONS(route_options)
+OPTIONS(form_limits)
+OPTIONS(listing)
+OPTIONS(call)
+
 static const struct {
     void (*read)(void *to, size_t size);
     size_t size;
@@ -70,6 +100,16 @@ static const struct {
     {read_memory, sizeof(struct restd_memory)},
     {read_option, sizeof(struct restd_option_info)},
     {read_route, sizeof(struct restd_route_info)},
+    {init_access_log_options, sizeof(struct restd_access_log_options)},
+    {init_request_id_options, sizeof(struct restd_request_id_options)},
+    {init_cors_options, sizeof(struct restd_cors_options)},
+    {init_rate_limit_options, sizeof(struct restd_rate_limit_options)},
+    {init_gzip_options, sizeof(struct restd_gzip_options)},
+    {init_files_options, sizeof(struct restd_files_options)},
+    {init_route_options, sizeof(struct restd_route_options)},
+    {init_form_limits, sizeof(struct restd_form_limits)},
+    {init_listing, sizeof(struct restd_listing)},
+    {init_call, sizeof(struct restd_call)},
 };
 
 static void setup(void)
