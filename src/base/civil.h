@@ -9,6 +9,8 @@
 #define RD_CIVIL_SECONDS_MIN INT64_C(-62167219200) /* 0000-01-01T00:00:00Z */
 #define RD_CIVIL_SECONDS_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
+#define RD_CIVIL_MONTHS "JanFebMarAprMayJunJulAugSepOctNovDec"
+
 struct rd_civil {
     unsigned year, month, day; /* 0..9999, 1..12, 1..31 */
     unsigned hour, minute, second;

@@ -24,6 +24,19 @@ static inline int rd_slice_eq(struct restd_slice a, struct restd_slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+/* Without spaces and tabs at its ends, the OWS of RFC 9110 5.6.3. */
+static inline struct restd_slice rd_slice_trim(struct restd_slice s)
+{
+    while (s.len > 0 && (*s.data == ' ' || *s.data == '\t')) {
+        s = rd_slice(s.data + 1, s.len - 1);
+    }
+    while (s.len > 0 &&
+           (s.data[s.len - 1] == ' ' || s.data[s.len - 1] == '\t')) {
+        s.len--;
+    }
+    return s;
+}
+
 /* ASCII only, whatever the locale. */
 static inline char rd_ascii_lower(char c)
 {

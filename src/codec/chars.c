@@ -26,7 +26,9 @@
     (TOKEN(c) ? RD_CHARS_TOKEN : 0) | (TARGET(c) ? RD_CHARS_TARGET : 0) |      \
         (VALUE(c) ? RD_CHARS_VALUE : 0) |                                      \
         (UNRESERVED(c) || SUB_DELIM(c) ? RD_CHARS_REGNAME : 0) |               \
-        (DIGIT(c) ? RD_CHARS_DIGIT : 0) | (HEX(c) ? RD_CHARS_HEX : 0)
+        (DIGIT(c) ? RD_CHARS_DIGIT : 0) | (HEX(c) ? RD_CHARS_HEX : 0) |        \
+        (ALPHA(c) ? RD_CHARS_ALPHA : 0) |                                      \
+        (UNRESERVED(c) ? RD_CHARS_UNRESERVED : 0)
 #define C4(c) C1(c), C1((c) + 1), C1((c) + 2), C1((c) + 3)
 #define C16(c) C4(c), C4((c) + 4), C4((c) + 8), C4((c) + 12)
 #define C64(c) C16(c), C16((c) + 16), C16((c) + 32), C16((c) + 48)

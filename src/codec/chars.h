@@ -12,7 +12,9 @@ enum {
     RD_CHARS_VALUE = 1 << 2,   /* field-vchar, SP, HTAB, RFC 9110 5.5 */
     RD_CHARS_REGNAME = 1 << 3, /* unreserved / sub-delims, RFC 3986 2.2, 2.3 */
     RD_CHARS_DIGIT = 1 << 4,
-    RD_CHARS_HEX = 1 << 5
+    RD_CHARS_HEX = 1 << 5,
+    RD_CHARS_ALPHA = 1 << 6,     /* letters of ASCII */
+    RD_CHARS_UNRESERVED = 1 << 7 /* RFC 3986 2.3 */
 };
 
 extern const uint8_t rd_chars_class[256];

@@ -8,17 +8,6 @@
 
 #include "base/slice.h"
 
-static struct restd_slice trim(const char *p, const char *end)
-{
-    while (p < end && (*p == ' ' || *p == '\t')) {
-        p++;
-    }
-    while (p < end && (end[-1] == ' ' || end[-1] == '\t')) {
-        end--;
-    }
-    return rd_slice(p, (size_t)(end - p));
-}
-
 int rd_cookie_next(struct restd_slice field, size_t *cursor,
                    struct restd_slice *name, struct restd_slice *value)
 {
@@ -32,8 +21,10 @@ int rd_cookie_next(struct restd_slice field, size_t *cursor,
         if (equal == NULL) {
             continue;
         }
-        struct restd_slice n = trim(pair, equal);
-        struct restd_slice v = trim(equal + 1, end);
+        struct restd_slice n =
+            rd_slice_trim(rd_slice(pair, (size_t)(equal - pair)));
+        struct restd_slice v =
+            rd_slice_trim(rd_slice(equal + 1, (size_t)(end - equal - 1)));
         if (n.len == 0) {
             continue;
         }

@@ -15,7 +15,7 @@
 #include "codec/chars.h"
 
 static const char weekdays[] = "SunMonTueWedThuFriSat";
-static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+static const char months[] = RD_CIVIL_MONTHS;
 
 void rd_date_format(int64_t unix_seconds, char out[RD_DATE_LEN])
 {

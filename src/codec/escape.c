@@ -6,20 +6,13 @@
 
 #include "codec/chars.h"
 
-static int is_unreserved(char c)
-{
-    char lower = (char)(c | 0x20);
-    return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '.' || c == '_' || c == '~';
-}
-
 long restd_uri_escape(struct restd_slice text, char *buf, size_t size)
 {
     static const char digits[] = "0123456789ABCDEF";
     size_t out = 0;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.data[i];
-        int plain = is_unreserved(text.data[i]);
+        int plain = rd_chars_is(text.data[i], RD_CHARS_UNRESERVED);
         if (size - out < (plain ? 1u : 3u)) {
             return RESTD_ERANGE;
         }

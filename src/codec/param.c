@@ -23,13 +23,7 @@ struct restd_slice rd_param_head(struct restd_slice *rest)
     } else {
         rest->len = 0;
     }
-    while (head.len > 0 && is_space(head.data[0])) {
-        head = rd_slice(head.data + 1, head.len - 1);
-    }
-    while (head.len > 0 && is_space(head.data[head.len - 1])) {
-        head.len--;
-    }
-    return head;
+    return rd_slice_trim(head);
 }
 
 static const char *skip_token(const char *p, const char *end)

@@ -182,7 +182,7 @@ unsigned rd_access_line(const struct rd_access_entry *entry,
 void rd_access_time(int64_t unix_seconds, int offset_s,
                     char out[RD_ACCESS_TIME_LEN])
 {
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    static const char months[] = RD_CIVIL_MONTHS;
     struct rd_civil c = rd_civil_from_unix(unix_seconds + offset_s);
     unsigned minutes = (unsigned)(offset_s < 0 ? -offset_s : offset_s) / 60;
 

@@ -10,6 +10,7 @@
 
 #include <restd/response.h>
 
+#include "base/sized.h"
 #include "base/slice.h"
 #include "codec/chars.h"
 #include "plugins/openapi.h"
@@ -23,8 +24,9 @@ struct endpoint {
 
 void restd_listing_init_size(struct restd_listing *listing, size_t size)
 {
-    memset(listing, 0, size);
-    listing->size = size;
+    static const struct restd_listing defaults = {0};
+
+    rd_sized_init(listing, size, &defaults, sizeof(defaults));
 }
 
 /* The one behind it; 0 behind the last. */
@@ -90,11 +92,6 @@ static void text_write(struct rd_document *doc,
 
 /* --- YAML ------------------------------------------------------------------ */
 
-static int is_letter(char c)
-{
-    return rd_ascii_lower(c) >= 'a' && rd_ascii_lower(c) <= 'z';
-}
-
 /* What no reader takes for a number, a boolean, a comment or a mapping. */
 static int is_plain(const char *text)
 {
@@ -103,11 +100,11 @@ static int is_plain(const char *text)
     size_t len = strlen(text);
 
     if (len == 0 || text[len - 1] == ' ' ||
-        (*text != '/' && !is_letter(*text))) {
+        (*text != '/' && !rd_chars_is(*text, RD_CHARS_ALPHA))) {
         return 0;
     }
     for (size_t i = 0; i < len; i++) {
-        if (!is_letter(text[i]) && !rd_chars_is(text[i], RD_CHARS_DIGIT) &&
+        if (!rd_chars_is(text[i], RD_CHARS_ALPHA | RD_CHARS_DIGIT) &&
             !strchr(" /_-.,(){}", text[i])) {
             return 0;
         }

@@ -33,8 +33,7 @@ enum state {
 /* bcharsnospace of RFC 2046 5.1.1. */
 static int is_bchar(char c)
 {
-    char lower = (char)(c | 0x20);
-    return (lower >= 'a' && lower <= 'z') || rd_chars_is(c, RD_CHARS_DIGIT) ||
+    return rd_chars_is(c, RD_CHARS_ALPHA | RD_CHARS_DIGIT) ||
            (c != '\0' && strchr("'()+_,-./:=?", c) != NULL);
 }
 
@@ -124,13 +123,7 @@ static int read_line(char *block, struct restd_slice line,
         return part->name.data != NULL ? RESTD_EINVAL
                                        : read_disposition(block, value, part);
     }
-    while (value.len > 0 && (*value.data == ' ' || *value.data == '\t')) {
-        value = rd_slice(value.data + 1, value.len - 1);
-    }
-    while (value.len > 0 && (value.data[value.len - 1] == ' ' ||
-                             value.data[value.len - 1] == '\t')) {
-        value.len--;
-    }
+    value = rd_slice_trim(value);
     if (rd_slice_ieq(name, rd_slice_str("Content-Type"))) {
         int twice = part->type.data != NULL;
         part->type = value;

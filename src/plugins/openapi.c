@@ -80,13 +80,12 @@ static void put_id(struct openapi *o, const struct row *row)
                                    ? rd_openapi_name(p, i, buf)
                                    : p->segments[i].text;
         for (size_t k = 0; k < s.len && len < ID_MAX - 1; k++) {
-            char c = rd_ascii_lower(s.data[k]);
+            char c = s.data[k];
             if (k == 0) {
                 id[len++] = '_';
             }
-            id[len++] = (c >= 'a' && c <= 'z') || rd_chars_is(c, RD_CHARS_DIGIT)
-                            ? s.data[k]
-                            : '_';
+            id[len++] =
+                rd_chars_is(c, RD_CHARS_ALPHA | RD_CHARS_DIGIT) ? c : '_';
         }
     }
     id[len] = '\0';

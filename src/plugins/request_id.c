@@ -37,17 +37,7 @@ void restd_request_id_options_init_size(
     static const struct restd_request_id_options defaults = {
         .header = "X-Request-Id", .accept = 1, .traceparent = 1};
 
-    memcpy(options, &defaults,
-           size < sizeof(defaults) ? size : sizeof(defaults));
-    options->size = size;
-}
-
-/* Of the tokens' octets that a reg-name may have, those below '-' are the
- * sub-delims. */
-static int is_unreserved(char c)
-{
-    return c >= '-' && rd_chars_is(c, RD_CHARS_TOKEN) &&
-           rd_chars_is(c, RD_CHARS_REGNAME);
+    rd_sized_init(options, size, &defaults, sizeof(defaults));
 }
 
 int rd_request_id_is_valid(struct restd_slice id)
@@ -56,7 +46,7 @@ int rd_request_id_is_valid(struct restd_slice id)
         return 0;
     }
     for (size_t i = 0; i < id.len; i++) {
-        if (!is_unreserved(id.data[i])) {
+        if (!rd_chars_is(id.data[i], RD_CHARS_UNRESERVED)) {
             return 0;
         }
     }
@@ -183,9 +173,9 @@ static struct restd_slice find(const struct restd_request *request,
     struct restd_slice none = {NULL, 0};
     struct restd_slice name;
     struct restd_slice value;
-    unsigned at = 0;
 
     for (unsigned i = 0; i < plugins->n; i++) {
+        unsigned at = 0;
         if (plugins->list[i].before != before) {
             continue;
         }
@@ -196,7 +186,6 @@ static struct restd_slice find(const struct restd_request *request,
                 return value;
             }
         }
-        at = 0;
     }
     return none;
 }

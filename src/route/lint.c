@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 #include "base/slice.h"
+#include "codec/chars.h"
 #include "route/router_tree.h"
 
 struct study {
@@ -60,8 +61,7 @@ static int is_word(struct restd_slice s)
 {
     size_t i = 0;
 
-    while (i < s.len && ((s.data[i] >= 'a' && s.data[i] <= 'z') ||
-                         (s.data[i] >= 'A' && s.data[i] <= 'Z'))) {
+    while (i < s.len && rd_chars_is(s.data[i], RD_CHARS_ALPHA)) {
         i++;
     }
     return s.len > 0 && i == s.len;

@@ -55,8 +55,8 @@ static const char *braces_end(const char *p)
 
 static int is_word(char c)
 {
-    return (rd_ascii_lower(c) >= 'a' && rd_ascii_lower(c) <= 'z') ||
-           rd_chars_is(c, RD_CHARS_DIGIT) || c == '-' || c == '_';
+    return rd_chars_is(c, RD_CHARS_ALPHA | RD_CHARS_DIGIT) || c == '-' ||
+           c == '_';
 }
 
 /* What a decoded segment can be, and what needs no escape to be written. */
@@ -329,7 +329,7 @@ static int is_uuid(struct restd_slice s)
 static int is_slug(struct restd_slice s)
 {
     for (size_t i = 0; i < s.len; i++) {
-        if (!is_word(s.data[i]) && s.data[i] != '.' && s.data[i] != '~') {
+        if (!rd_chars_is(s.data[i], RD_CHARS_UNRESERVED)) {
             return 0;
         }
     }
