@@ -71,10 +71,10 @@ RESTD_API void restd_router_free(struct restd_router *router);
  * match it.
  *
  * RESTD_ESTATE once a server runs with it (as the other functions that change
- * a router), RESTD_EINVAL for a bad method or pattern, RESTD_EEXIST if an equal pattern
- * (names do not count) has the method already, RESTD_ELIMIT for more than 22
- * methods that RFC 9110 and RFC 5789 do not name, RESTD_ENOMEM; `error` (may
- * be NULL) has a sentence then.
+ * a router), RESTD_EINVAL for a bad method or pattern, RESTD_EEXIST if an equal
+ * pattern (names do not count) has the method already, RESTD_ELIMIT for more
+ * than 22 methods that RFC 9110 and RFC 5789 do not name, RESTD_ENOMEM; `error`
+ * (may be NULL) has a sentence then.
  */
 RESTD_API RESTD_MUST_CHECK int
 restd_router_add(struct restd_router *router, const char *method,
