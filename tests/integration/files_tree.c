@@ -9,14 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/folder.h"
+
 struct restd_files *files;
 struct restd_files_options file_options;
 char etag[80];
 struct client readers[FILES_READERS];
-static char folder[24];
+static char folder[FOLDER_MAX];
+
 const char *at(const char *name)
 {
-    static char path[80];
+    static char path[AT_MAX];
 
     (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
     return path;
@@ -45,8 +48,7 @@ void write_text(const char *name, const char *text)
 
 static void make_tree(void)
 {
-    (void)snprintf(folder, sizeof(folder), "%s", "/tmp/restd-files-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    folder_make(folder);
     ck_assert_int_eq(mkdir(at("out"), 0755), 0);
     ck_assert_int_eq(mkdir(at("root"), 0755), 0);
     ck_assert_int_eq(mkdir(at("root/dir"), 0755), 0);
@@ -78,7 +80,7 @@ static void make_tree(void)
 
 void files_set_up(void)
 {
-    char root[80];
+    char root[AT_MAX];
 
     server_options(&options);
     make_server();
@@ -95,7 +97,7 @@ void files_set_up(void)
 /* With other options than the defaults. */
 void make_files(void)
 {
-    char root[80];
+    char root[AT_MAX];
 
     (void)snprintf(root, sizeof(root), "%s", at("root"));
     file_options.root = root;

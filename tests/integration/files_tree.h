@@ -34,6 +34,7 @@ void make_files(void);
 /* Adds the routes and starts the server. */
 void serve(void);
 
+#define AT_MAX (FOLDER_MAX + 64)
 /* Path of a name below the folder; until the next call. */
 const char *at(const char *name);
 void age(const char *name, time_t modified);

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct restd_options options;
 struct restd_server *server;
@@ -13,7 +12,8 @@ struct restd_error error;
 struct restd_plugin plugin;
 struct reply reply;
 int port;
-char socket_path[64];
+char socket_path[FOLDER_MAX + 2];
+static char folder[FOLDER_MAX];
 struct client *const c = &(struct client){.fd = -1};
 
 void must(int rc)
@@ -30,8 +30,8 @@ void use(int rc)
 void make_server(void)
 {
     c->fd = -1;
-    (void)snprintf(socket_path, sizeof(socket_path), "test-plugins-%d.sock",
-                   (int)getpid());
+    folder_make(folder);
+    (void)snprintf(socket_path, sizeof(socket_path), "%s/s", folder);
     must(restd_server_new(&options, &server, &error));
     must(server_routes(server, &error));
     plugin_router = restd_server_router(server);
@@ -39,7 +39,7 @@ void make_server(void)
 
 void start(void)
 {
-    char address[80];
+    char address[sizeof(socket_path) + 8];
 
     must(restd_server_listen(server, "127.0.0.1:0", &error));
     (void)snprintf(address, sizeof(address), "unix:%s", socket_path);
@@ -54,7 +54,7 @@ void tear_down(void)
     client_reply_free(&reply);
     client_close(c);
     restd_server_free(server);
-    (void)unlink(socket_path);
+    folder_remove(folder);
 }
 
 void ask(const char *text, int status)

@@ -10,6 +10,7 @@
 #include <restd/restd.h>
 
 #include "client.h"
+#include "support/folder.h"
 
 #define HOST " HTTP/1.1\r\nHost: x\r\n"
 #define GET(path) "GET " path HOST
@@ -23,7 +24,7 @@ extern struct restd_plugin plugin; /* what was made last */
 extern struct client *const c;
 extern struct reply reply; /* the last one */
 extern int port;
-extern char socket_path[64];
+extern char socket_path[FOLDER_MAX + 2];
 
 /* Fails the test with `error` for a negative result. */
 void must(int rc);

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "client.h"
+#include "support/folder.h"
 #include "support/suite.h"
 
 #define GET_HELLO "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -21,7 +22,7 @@
 static struct restd_options options;
 static struct client clients[64];
 static struct reply reply;
-static char dir[32];
+static char dir[FOLDER_MAX];
 static int port;
 
 static void log_nothing(enum restd_log_level level, int64_t time_unix_ms,
@@ -38,14 +39,13 @@ static void set_up(void)
     rd_mem_fail_nth(0);
     server_options(&options);
     options.log = log_nothing;
-    strncpy(dir, "/tmp/restd-test-XXXXXX", sizeof(dir) - 1);
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    folder_make(dir);
 }
 
 static void tear_down(void)
 {
     rd_mem_fail_nth(0);
-    ck_assert_int_eq(rmdir(dir), 0);
+    folder_remove(dir);
 }
 
 /* Makes and starts a server; an error code, and no server, if that fails. */
@@ -214,7 +214,7 @@ static int request(const struct restd_server *server, int i, const char *path)
 static int scenario(void)
 {
     struct restd_server *server = NULL;
-    char address[64];
+    char address[FOLDER_MAX + 8];
     int lost = 0;
 
     snprintf(address, sizeof(address), "unix:%s/s", dir);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "site.h"
+#include "support/folder.h"
 #include "support/suite.h"
 
 static struct client clients[2];
@@ -399,15 +400,15 @@ END_TEST
 
 START_TEST(both_ends_of_the_connection)
 {
-    char dir[] = "/tmp/restd-request-XXXXXX";
-    char path[64];
+    char dir[FOLDER_MAX];
+    char path[FOLDER_MAX + 2];
     struct sockaddr_in own = {0};
     socklen_t len = sizeof(own);
     char want[128];
     char address[80];
 
     prepare();
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    folder_make(dir);
     snprintf(path, sizeof(path), "%s/s", dir);
     snprintf(address, sizeof(address), "unix:%s", path);
     ck_assert_int_eq(restd_server_listen(site.server, "[::1]:0", NULL), 0);
@@ -419,7 +420,7 @@ START_TEST(both_ends_of_the_connection)
     ck_assert_str_eq(r.body, "unix:|unix:|unix:|1");
     client_close(c);
     ck_assert_int_eq(unlink(path), 0);
-    ck_assert_int_eq(rmdir(dir), 0);
+    folder_remove(dir);
     int n = restd_server_address(site.server, 2, address, sizeof(address));
     ck_assert_int_gt(n, 0);
     int port = (int)strtol(strrchr(address, ':') + 1, NULL, 10);

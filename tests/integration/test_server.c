@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "support/folder.h"
 #include "support/suite.h"
 
 #define GET_HELLO "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -25,19 +26,18 @@ static struct restd_options options;
 static struct restd_error error;
 static struct client clients[8];
 static struct reply reply;
-static char dir[32];
+static char dir[FOLDER_MAX];
 
 static void set_up(void)
 {
     server_options(&options);
     memset(&error, 0, sizeof(error));
-    strncpy(dir, "/tmp/restd-test-XXXXXX", sizeof(dir) - 1);
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    folder_make(dir);
 }
 
 static void tear_down(void)
 {
-    ck_assert_int_eq(rmdir(dir), 0);
+    folder_remove(dir);
 }
 
 static void check_hello(int port)
@@ -204,7 +204,7 @@ START_TEST(a_busy_port)
 {
     struct restd_server *first = NULL;
     struct restd_server *second = NULL;
-    char address[64];
+    char address[FOLDER_MAX + 8];
     ck_assert_int_eq(restd_server_new(&options, &first, &error), 0);
     ck_assert_int_eq(restd_server_new(&options, &second, &error), 0);
     ck_assert_int_eq(restd_server_listen(first, "127.0.0.1:0", &error), 0);
@@ -244,7 +244,7 @@ START_TEST(unix_sockets)
 {
     struct restd_server *first = NULL;
     struct restd_server *second = NULL;
-    char address[64];
+    char address[FOLDER_MAX + 8];
     snprintf(address, sizeof(address), "unix:%s/s", dir);
 
     /* One that nobody listens on is replaced. */
@@ -277,7 +277,7 @@ END_TEST
 START_TEST(a_file_in_the_way_is_kept)
 {
     struct restd_server *server = NULL;
-    char address[64];
+    char address[FOLDER_MAX + 8];
     snprintf(address, sizeof(address), "unix:%s/s", dir);
     int fd = open(address + 5, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     ck_assert_int_ge(fd, 0);
