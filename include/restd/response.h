@@ -85,7 +85,8 @@ restd_response_append(struct restd_response *response, const void *data,
 RESTD_API void restd_response_body_borrowed(struct restd_response *response,
                                             const void *data, size_t len);
 /** Sets the content to `len` bytes that stay valid and unchanged as long as
- * the server lives (a constant): sent without a copy, however slow the peer.
+ * the server has the handler's router (a constant, or what `free` of one of its
+ * plugins frees): sent without a copy, however slow the peer.
  * RESTD_ENOMEM when the memory budget has no room.
  */
 RESTD_API RESTD_MUST_CHECK int

@@ -52,12 +52,40 @@ restd_server_address(const struct restd_server *server, unsigned index,
                      char *buf, size_t size);
 
 /** The server's router, for its routes and plugins, and to mount others on;
- * it stays the server's and must not be changed once that has started. */
+ * it stays the server's and must not be changed once that has started. After a
+ * reload the new one. */
 RESTD_API struct restd_router *restd_server_router(struct restd_server *server);
 
 /** Starts the threads; returns once all of them run and the server accepts. */
 RESTD_API RESTD_MUST_CHECK int restd_server_start(struct restd_server *server,
                                                   struct restd_error *error);
+
+/**
+ * Gives a running server other options, other routes, or both; NULL: as they
+ * are. New requests see all of the new at once, on kept connections too; one
+ * that is under way ends on what it began with. No connection is closed.
+ *
+ * Takes the router, and with it the duty to free it; until then it is the
+ * caller's. The old one is freed, and `free` of its plugins called, on the
+ * control thread when no loop uses it any more. `workers` may grow (0: as it
+ * is); other options that the server is built around cannot change: stack,
+ * memory_budget, connections, target_max, header_max, header_fields,
+ * body_buffered_max. `log` and `log_data` are not looked at.
+ *
+ * Returns when it is published; on an error nothing has changed. RESTD_ESTATE
+ * if the server does not run, or drains, if an option needs a restart, if a
+ * server runs with the router; RESTD_EBUDGET if the old and the new do not fit
+ * memory_budget together; RESTD_ERANGE, RESTD_EINVAL for bad options;
+ * RESTD_ENOMEM, RESTD_EOS. [any thread but the server's own, one at a time]
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_reload(struct restd_server *server,
+                    const struct restd_options *options,
+                    struct restd_router *router, struct restd_error *error);
+
+/** Sets what is logged from now on, until a reload with options. [any thread] */
+RESTD_API void restd_server_set_log_level(struct restd_server *server,
+                                          enum restd_log_level level);
 
 /** Waits until the server has stopped. [any thread but the server's own] */
 RESTD_API void restd_server_wait(struct restd_server *server);

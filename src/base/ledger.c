@@ -19,13 +19,18 @@
 void rd_budget_init(struct rd_budget *budget, uint64_t limit, unsigned parts)
 {
     budget->limit = limit;
-    budget->block = limit / (32u * (parts ? parts : 1));
-    if (budget->block < BLOCK_MIN) {
-        budget->block = BLOCK_MIN;
-    }
+    rd_budget_share(budget, parts);
     atomic_init(&budget->taken, 0);
     atomic_init(&budget->peak, 0);
     atomic_init(&budget->level, RD_LEVEL_NORMAL);
+}
+
+void rd_budget_share(struct rd_budget *budget, unsigned parts)
+{
+    uint64_t block = budget->limit / (32u * (parts ? parts : 1));
+
+    atomic_store_explicit(&budget->block, block < BLOCK_MIN ? BLOCK_MIN : block,
+                          memory_order_relaxed);
 }
 
 static void budget_set_level(struct rd_budget *budget, uint64_t taken,
@@ -126,7 +131,8 @@ int rd_ledger_charge(struct rd_ledger *ledger, enum rd_mem_owner owner,
                      size_t bytes)
 {
     if (bytes > ledger->quota - ledger->used) {
-        uint64_t block = ledger->budget->block;
+        uint64_t block =
+            atomic_load_explicit(&ledger->budget->block, memory_order_relaxed);
         uint64_t missing = bytes - (ledger->quota - ledger->used);
         /* Never enough, and too large to be rounded up. */
         if (missing > ledger->budget->limit) {
@@ -160,7 +166,8 @@ void rd_ledger_release(struct rd_ledger *ledger, enum rd_mem_owner owner,
     ledger->used -= bytes;
 
     /* One block stays, against taking and giving in turn. */
-    uint64_t block = ledger->budget->block;
+    uint64_t block =
+        atomic_load_explicit(&ledger->budget->block, memory_order_relaxed);
     uint64_t spare = ledger->quota - ledger->used;
     if (spare >= 2 * block) {
         uint64_t give = spare - block;

@@ -43,7 +43,7 @@ enum rd_mem_level {
 /* Owner: the server. Lifetime: longer than its ledgers. Thread: [any]. */
 struct rd_budget {
     alignas(64) uint64_t limit;
-    uint64_t block;
+    _Atomic uint64_t block;
     _Atomic int level; /* enum rd_mem_level; each request reads it */
     /* Quota handed out, at least what is used. */
     alignas(64) _Atomic uint64_t taken;
@@ -60,6 +60,8 @@ struct rd_ledger {
 
 /* `parts`: ledgers that will share it; sets the size of a block. */
 void rd_budget_init(struct rd_budget *budget, uint64_t limit, unsigned parts);
+/* Sets it anew, as there are more of them. */
+void rd_budget_share(struct rd_budget *budget, unsigned parts);
 static inline int rd_budget_level(const struct rd_budget *budget)
 {
     return atomic_load_explicit(&budget->level, memory_order_relaxed);

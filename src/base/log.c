@@ -42,7 +42,7 @@ struct rd_log {
     uint64_t id; /* never used again, unlike an address */
     restd_log_fn *sink;
     void *data;
-    enum restd_log_level level;
+    _Atomic int level;     /* enum restd_log_level */
     unsigned rings_n;      /* with ring 0 */
     unsigned char *memory; /* of all rings */
     size_t memory_bytes, self_bytes;
@@ -81,7 +81,7 @@ int rd_log_new(unsigned rings_n, uint32_t ring_bytes,
     l->id = atomic_fetch_add(&next_id, 1);
     l->sink = sink;
     l->data = data;
-    l->level = level;
+    atomic_init(&l->level, (int)level);
     l->rings_n = n;
     l->self_bytes = rd_page_round(self_bytes);
     l->memory_bytes = rd_page_round((size_t)n * ring_bytes);
@@ -117,6 +117,11 @@ void rd_log_free(struct rd_log *log)
     (void)pthread_mutex_destroy(&log->lock);
     rd_page_free(log->memory, log->memory_bytes);
     rd_page_free(log, log->self_bytes);
+}
+
+void rd_log_set_level(struct rd_log *log, enum restd_log_level level)
+{
+    atomic_store_explicit(&log->level, (int)level, memory_order_relaxed);
 }
 
 void rd_log_attach(struct rd_log *log)
@@ -178,7 +183,8 @@ static void writer_wake(struct rd_log *log)
 
 static int level_off(const struct rd_log *log, enum restd_log_level level)
 {
-    return log == NULL || log->sink == NULL || level > log->level;
+    return log == NULL || log->sink == NULL ||
+           (int)level > atomic_load_explicit(&log->level, memory_order_relaxed);
 }
 
 void rd_log_v(struct rd_log *log, enum restd_log_level level,

@@ -28,6 +28,8 @@ int rd_log_start(struct rd_log *log, uint32_t stack_bytes);
  * a sink that hangs; what is not written by then is lost. */
 void rd_log_stop(struct rd_log *log);
 void rd_log_free(struct rd_log *log);
+/* [any] Lines above it are dropped from now on. */
+void rd_log_set_level(struct rd_log *log, enum restd_log_level level);
 /* Gives the calling thread a ring of its own until it ends. A thread belongs
  * to the log that it attached to last. */
 void rd_log_attach(struct rd_log *log);

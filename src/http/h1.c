@@ -51,20 +51,19 @@ uint64_t rd_h1_fixed_bytes(const struct restd_options *options)
 }
 
 int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
-               const struct restd_router *router)
+               struct rd_h1_view *view)
 {
-    const struct restd_options *o = reactor->options;
+    const struct restd_options *o = view->options;
 
     memset(h1, 0, sizeof(*h1));
     h1->reactor = reactor;
-    h1->options = o;
-    h1->router = router;
+    rd_h1_view_set(h1, view);
+    rd_post_init(&h1->pick_up, rd_h1_pick_up);
     h1->limits.target_max = o->target_max_bytes;
     h1->limits.header_max = o->header_max_bytes;
     h1->limits.fields_max = (uint16_t)o->header_fields_max;
     if (rd_ledger_charge(&reactor->ledger, RD_MEM_FIXED,
-                         rd_h1_fixed_bytes(o) +
-                             rd_router_work_bytes(router, 0)) != 0) {
+                         rd_h1_fixed_bytes(o)) != 0) {
         return RESTD_EBUDGET;
     }
     h1->query = rd_page_alloc(o->target_max_bytes);
@@ -80,9 +79,10 @@ int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
     h1->request.match = &h1->match;
     h1->request.h1 = h1;
     h1->request.overlay.text = h1->overlay;
-    h1->has_plugins = rd_router_plugins(router) > 0;
     reactor->protocol_data = h1;
-    return rd_router_work_init(&h1->work, router, path_max(o));
+    int rc = rd_router_work_init(&h1->work, NULL, path_max(o));
+    h1->work.regex = view->regex;
+    return rc;
 }
 
 void rd_h1_fini(struct rd_h1 *h1)
@@ -98,6 +98,7 @@ void rd_h1_fini(struct rd_h1 *h1)
     rd_page_free(h1->overlay, RD_OVERLAY_MAX);
     rd_page_free(h1->presets, RD_FIELDS_MAX);
     rd_page_free(h1->head.fields, fields_bytes(o));
+    h1->work.regex = NULL; /* the view's */
     rd_router_work_fini(&h1->work);
     rd_h1_trim(h1, 1);
 }
@@ -167,6 +168,7 @@ int rd_h1_judge(struct rd_h1 *h1, const char **detail)
 {
     const struct rd_h1_head *head = &h1->head;
     const struct restd_request *request = &h1->request;
+    const struct restd_router *router = h1->view->router;
     unsigned method = head->number;
 
     *detail = NULL;
@@ -174,14 +176,13 @@ int rd_h1_judge(struct rd_h1 *h1, const char **detail)
         return 417;
     }
     if (method == RESTD_METHOD_OTHER) {
-        method =
-            rd_router_method(h1->router, restd_request_method_name(request));
+        method = rd_router_method(router, restd_request_method_name(request));
     }
     if (method == 0 || head->form == RD_H1_AUTHORITY) {
         return 501;
     }
     if (head->form == RD_H1_ASTERISK) {
-        h1->match.allowed = rd_router_allowed(h1->router);
+        h1->match.allowed = rd_router_allowed(router);
         return 204;
     }
     struct restd_slice path = rd_span(request->base, head->path);
@@ -191,7 +192,7 @@ int rd_h1_judge(struct rd_h1 *h1, const char **detail)
         plain = 0;
     }
     int rc =
-        rd_router_match(h1->router, method, path, plain, &h1->work, &h1->match);
+        rd_router_match(router, method, path, plain, &h1->work, &h1->match);
     if (rc == -405 && method == RESTD_METHOD_OPTIONS) {
         return 204;
     }
@@ -279,7 +280,7 @@ static void keep_presets(struct rd_h1 *h1)
  * answered. */
 static int admit(struct rd_h1 *h1, int *status, const char **detail)
 {
-    if (!h1->has_plugins) {
+    if (!h1->view->has_plugins) {
         *status = rd_h1_judge(h1, detail);
         return 0;
     }

@@ -13,6 +13,7 @@
 #include <restd/options.h>
 
 #include "http/h1_exchange.h"
+#include "http/h1_view.h"
 #include "http/message.h"
 #include "route/router.h"
 #include "net/reactor.h"
@@ -28,10 +29,12 @@ struct rd_h1_local {
 
 struct rd_h1 {
     struct rd_reactor *reactor;
-    const struct restd_options *options;
-    const struct restd_router *router;
-    struct rd_router_work work;
-    int has_plugins; /* any, anywhere */
+    const struct restd_options *options;  /* the newest view's */
+    struct rd_h1_view *view;              /* of the current request */
+    struct rd_h1_view *newest;            /* of new requests */
+    _Atomic(struct rd_h1_view *) offered; /* control's, until picked up */
+    struct rd_post pick_up;
+    struct rd_router_work work; /* for `newest` */
     struct rd_h1_limits limits;
     struct rd_h1_head head; /* of the current request */
     struct rd_match match;
@@ -43,7 +46,8 @@ struct rd_h1 {
     char *fields;  /* response fields, RD_FIELDS_MAX bytes */
     char *overlay; /* what plugins set, RD_OVERLAY_MAX bytes */
     char *presets; /* response fields of `before`, RD_FIELDS_MAX bytes */
-    char *body;    /* whole contents, rd_h1_buffered_max() bytes; on demand */
+    char *body;    /* whole contents, body_size bytes; on demand */
+    size_t body_size;
     struct rd_h1_exchange *exchanges;
     struct rd_h1_exchange *todo; /* for the turn's end */
     struct rd_h1_local *locals;
@@ -75,6 +79,7 @@ static inline void rd_h1_request_init(struct rd_h1 *h1, struct rd_conn *conn,
     request->overlay.path_len = 0;
     request->start_ns = conn->start_ns ? conn->start_ns : h1->reactor->turn_ns;
     request->data = NULL;
+    h1->view = h1->newest;
     h1->match.route = NULL;
     h1->match.scope = NULL;
     h1->match.allowed = 0;
@@ -82,10 +87,10 @@ static inline void rd_h1_request_init(struct rd_h1 *h1, struct rd_conn *conn,
 
 /* Input scratch that holds the largest head. */
 size_t rd_h1_input_bytes(const struct restd_options *options);
-/* Bytes that init charges, but for those that regular expressions need. */
+/* Bytes that init charges. */
 uint64_t rd_h1_fixed_bytes(const struct restd_options *options);
 int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
-               const struct restd_router *router);
+               struct rd_h1_view *view);
 void rd_h1_fini(struct rd_h1 *h1);
 
 /* h1.c */

@@ -74,12 +74,25 @@ void rd_h1_body_timeout(struct rd_h1 *h1, struct rd_h1_exchange *ex)
     (void)refuse_body(h1, ex, 408, "content came too slowly", 0);
 }
 
+static void free_scratch(struct rd_h1 *h1)
+{
+    if (h1->body) {
+        rd_page_free(h1->body, h1->body_size);
+        rd_ledger_release(&h1->reactor->ledger, RD_MEM_SCRATCH,
+                          rd_page_round(h1->body_size));
+        h1->body = NULL;
+        h1->body_size = 0;
+    }
+}
+
 /* The content in one piece. 0, or -1 without memory. */
 static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
                   struct restd_slice *body)
 {
     size_t size = (size_t)rd_h1_buffered_max(h1);
 
+    /* One that was let in before a reload may be longer. */
+    size = size > chain->len ? size : (size_t)chain->len;
     *body = rd_slice("", 0);
     if (chain->len == 0) {
         return 0;
@@ -89,8 +102,9 @@ static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
             rd_slice(chain->head->data + chain->head->off, chain->head->len);
         return 0;
     }
-    if (!h1->body) {
+    if (h1->body_size < size) {
         struct rd_ledger *ledger = &h1->reactor->ledger;
+        free_scratch(h1);
         if (rd_ledger_charge(ledger, RD_MEM_SCRATCH, rd_page_round(size))) {
             return -1;
         }
@@ -99,8 +113,8 @@ static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
             rd_ledger_release(ledger, RD_MEM_SCRATCH, rd_page_round(size));
             return -1;
         }
+        h1->body_size = size;
     }
-    RD_ASSERT(chain->len <= size);
     rd_chain_copy(chain, h1->body);
     *body = rd_slice(h1->body, (size_t)chain->len);
     return 0;
@@ -108,7 +122,6 @@ static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
 
 void rd_h1_trim(struct rd_h1 *h1, int all)
 {
-    size_t size = (size_t)rd_h1_buffered_max(h1);
     struct rd_h1_local *next;
 
     for (struct rd_h1_local *local = h1->locals; local; local = next) {
@@ -116,12 +129,7 @@ void rd_h1_trim(struct rd_h1 *h1, int all)
         local->trim(local, all);
     }
     h1->locals = all ? NULL : h1->locals;
-    if (h1->body) {
-        rd_page_free(h1->body, size);
-        rd_ledger_release(&h1->reactor->ledger, RD_MEM_SCRATCH,
-                          rd_page_round(size));
-        h1->body = NULL;
-    }
+    free_scratch(h1);
 }
 
 /* The content of a request without a taker is whole. */

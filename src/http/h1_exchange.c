@@ -71,6 +71,31 @@ static size_t head_len(const struct rd_h1_head *head)
     return len;
 }
 
+/* Of the match and its values. */
+static size_t match_bytes(const struct rd_match *match)
+{
+    size_t bytes = 0;
+
+    for (unsigned i = 0; match->route && i < match->params_n; i++) {
+        bytes += sizeof(*match->params) + match->params[i].len;
+    }
+    return bytes;
+}
+
+/* The values lie in scratches: they are copied to `at`. */
+static void keep_match(struct rd_h1_exchange *ex, const struct rd_match *match,
+                       char *at)
+{
+    ex->route = match->route;
+    ex->scope = match->scope;
+    for (unsigned i = 0; i < ex->params_n; i++) {
+        size_t len = match->params[i].len;
+        memcpy(at, match->params[i].data, len);
+        ex->params[i] = rd_slice(at, len);
+        at += len;
+    }
+}
+
 struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
 {
     const struct restd_request *request = &h1->request;
@@ -79,7 +104,7 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
     size_t overlay = request->overlay.len;
     const struct rd_fields *set = &h1->response.fields;
     size_t bytes = sizeof(struct rd_h1_exchange) + fields + head + overlay +
-                   set->kept_len + set->type_len;
+                   set->kept_len + set->type_len + match_bytes(&h1->match);
     struct rd_h1_exchange *ex = exchange_alloc(h1->reactor, bytes);
 
     if (!ex) {
@@ -89,9 +114,13 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
     ex->bytes = bytes;
     ex->h1 = h1;
     ex->conn = conn;
+    ex->view = h1->view;
+    ex->view->users++;
     ex->start_ns = request->start_ns;
+    ex->params = (struct restd_slice *)(ex + 1);
+    ex->params_n = h1->match.route ? h1->match.params_n : 0;
     ex->head = h1->head;
-    ex->head.fields = (struct rd_h1_field *)(ex + 1);
+    ex->head.fields = (struct rd_h1_field *)(void *)(ex->params + ex->params_n);
     ex->request_data = request->data;
     ex->overlay_len = request->overlay.len;
     ex->path_off = request->overlay.path_off;
@@ -107,6 +136,7 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn)
         memcpy(at, set->kept, set->kept_len);
     }
     memcpy(at + set->kept_len, set->type, set->type_len);
+    keep_match(ex, &h1->match, at + set->kept_len + set->type_len);
     ex->next = h1->exchanges;
     ex->pprev = &h1->exchanges;
     if (ex->next) {
@@ -154,7 +184,6 @@ void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
     struct restd_request *request = &h1->request;
     struct rd_h1_field *fields = h1->head.fields;
     const char *at = head_bytes(ex);
-    const char *detail;
 
     h1->head = ex->head;
     h1->head.fields = fields;
@@ -176,7 +205,11 @@ void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
         memcpy(h1->response.fields.type, at + ex->preset_len, ex->type_len);
         h1->response.fields.type_len = ex->type_len;
     }
-    (void)rd_h1_judge(h1, &detail);
+    h1->view = ex->view;
+    h1->match.route = ex->route;
+    h1->match.scope = ex->scope;
+    h1->match.params_n = ex->params_n;
+    memcpy(h1->match.params, ex->params, ex->params_n * sizeof(*ex->params));
 }
 
 void rd_h1_exchange_free(struct rd_h1_exchange *ex)
@@ -197,6 +230,8 @@ void rd_h1_exchange_free(struct rd_h1_exchange *ex)
     rd_h1_stream_unfilter(&ex->stream);
     rd_chain_clear(&ex->body, &r->chunks, RD_MEM_BODIES);
     rd_chain_clear(&ex->stream.trailers, &r->chunks, RD_MEM_REQUESTS);
+    h1->view = h1->newest;
+    rd_h1_view_unuse(ex->view);
     exchange_dealloc(r, ex, ex->bytes);
 }
 
@@ -243,7 +278,7 @@ static void tell_after(struct rd_h1_exchange *ex)
 {
     struct rd_h1 *h1 = ex->h1;
 
-    if (ex->is_told || !h1->has_plugins) {
+    if (ex->is_told || !ex->view->has_plugins) {
         return;
     }
     rd_h1_restore(h1, ex, 0);

@@ -58,8 +58,9 @@ struct rd_h1_exchange {
     struct rd_h1_exchange *next, **pprev; /* of the loop */
     struct rd_h1_exchange *next_todo;
     struct rd_h1 *h1;
-    struct rd_conn *conn; /* its slot; not to be used once is_left */
-    size_t bytes;         /* of this object */
+    struct rd_h1_view *view; /* in which it began, and stays */
+    struct rd_conn *conn;    /* its slot; not to be used once is_left */
+    size_t bytes;            /* of this object */
     uint64_t start_ns;
     uint64_t left;     /* by Content-Length */
     uint64_t max;      /* of the content */
@@ -81,8 +82,13 @@ struct rd_h1_exchange {
     uint8_t is_aborted; /* given up before its end */
     uint8_t is_told;    /* the after functions have seen its end */
     void *request_data;
+    const struct rd_route *route; /* with what follows, of its match */
+    const struct rd_scope *scope;
+    unsigned params_n;
+    struct restd_slice *params;
     uint16_t overlay_len, path_off, path_len, preset_len, type_len;
-    struct rd_h1_head head; /* its fields, bytes, overlay, presets follow */
+    /* `params`, its fields, bytes, overlay, presets and values follow. */
+    struct rd_h1_head head;
 };
 
 /* Copies the request in h1->request, and makes it conn->request. NULL without
@@ -90,8 +96,8 @@ struct rd_h1_exchange {
 struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn);
 /* The exchange that a request is, or becomes. NULL without memory. */
 struct rd_h1_exchange *rd_h1_promoted(struct restd_request *request);
-/* Makes it the current request again, routed, with an empty content: those of
- * other connections have come in between. Its presets are added to
+/* Makes it the current request again, routed as it was, with an empty content:
+ * those of other connections have come in between. Its presets are added to
  * h1->response, if `begun`. */
 void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *exchange,
                    int begun);

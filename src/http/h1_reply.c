@@ -86,6 +86,7 @@ static void write_content(struct rd_h1 *h1, struct rd_conn *conn)
     out->len += response->stage_len;
     if (response->chain.len > 0) {
         rd_conn_flush(conn, NULL, 0, &response->chain);
+        rd_h1_view_pin(h1->view, &conn->out);
     }
 }
 
@@ -190,7 +191,7 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
         rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
     }
     rd_conn_touch(conn);
-    if (h1->has_plugins) {
+    if (h1->view->has_plugins) {
         if (follow(h1, conn, len, close, unread)) {
             return;
         }
@@ -214,7 +215,7 @@ void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
     }
     if (status == 405) {
         char allow[RD_ALLOW_MAX];
-        (void)rd_router_allow_text(h1->router, h1->match.allowed, allow,
+        (void)rd_router_allow_text(h1->view->router, h1->match.allowed, allow,
                                    sizeof(allow));
         (void)restd_response_set_header(response, "Allow", allow);
     }
@@ -225,7 +226,7 @@ void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn, int unread)
 {
     char allow[RD_ALLOW_MAX];
 
-    (void)rd_router_allow_text(h1->router, h1->match.allowed, allow,
+    (void)rd_router_allow_text(h1->view->router, h1->match.allowed, allow,
                                sizeof(allow));
     (void)restd_response_set_status(&h1->response, 204);
     (void)restd_response_set_header(&h1->response, "Allow", allow);

@@ -22,7 +22,7 @@ static int before_list(const struct rd_plugins *plugins,
 int rd_invoke_before_routing(struct restd_request *request,
                              struct restd_response *response)
 {
-    const struct rd_scope *root = rd_router_scope(request->h1->router);
+    const struct rd_scope *root = rd_router_scope(request->h1->view->router);
 
     return before_list(&root->plugins, request, response);
 }
@@ -128,7 +128,7 @@ void rd_invoke_after(struct restd_request *request, int status,
                      uint64_t content_bytes, int aborted)
 {
     const struct rd_match *match = request->match;
-    const struct rd_scope *root = rd_router_scope(request->h1->router);
+    const struct rd_scope *root = rd_router_scope(request->h1->view->router);
     const struct rd_scope *scope = match->scope ? match->scope : root;
 
     if (root->plugins.n == 0 && !(kinds_of(match) & RD_HAS_AFTER)) {

@@ -102,7 +102,8 @@ static int pick(const struct rd_acceptor *a, uint64_t now_ns)
         if (rd_inbox_room(&r->inbox) == 0) {
             continue;
         }
-        if (active(a, i) >= r->share) {
+        if (active(a, i) >=
+            atomic_load_explicit(&r->share, memory_order_relaxed)) {
             if (full < 0 || idle_n(a->reactors[full]) == 0) {
                 full = (int)i;
             }
@@ -352,13 +353,43 @@ static void retry_cb(struct rd_timer *timer)
     watch_all(a, RD_READ);
 }
 
-int rd_acceptor_init(struct rd_acceptor *a, const struct restd_options *options,
+static void view_set(struct rd_acceptor *a, struct rd_acceptor_view *view)
+{
+    a->view = view;
+    a->options = view->options;
+    a->reactors_n = view->reactors_n;
+}
+
+static void pick_up(struct rd_post *post)
+{
+    struct rd_acceptor *a = RD_CONTAINER_OF(post, struct rd_acceptor, pick_up);
+    struct rd_acceptor_view *old = a->view;
+    struct rd_acceptor_view *view =
+        atomic_exchange_explicit(&a->offered, NULL, memory_order_acq_rel);
+
+    if (view) {
+        view_set(a, view);
+        rd_loop_post(old->home, &old->released);
+    }
+}
+
+struct rd_acceptor_view *rd_acceptor_offer(struct rd_acceptor *a,
+                                           struct rd_acceptor_view *view)
+{
+    struct rd_acceptor_view *before =
+        atomic_exchange_explicit(&a->offered, view, memory_order_acq_rel);
+
+    rd_loop_post(a->loop, &a->pick_up);
+    return before;
+}
+
+int rd_acceptor_init(struct rd_acceptor *a, struct rd_acceptor_view *view,
                      struct rd_budget *budget, struct rd_log *log,
                      struct rd_listener *listeners, unsigned listeners_n,
-                     unsigned reactors_max, uint32_t fd_max)
+                     uint32_t fd_max)
 {
     memset(a, 0, sizeof(*a));
-    a->options = options;
+    view_set(a, view);
     a->budget = budget;
     a->log = log;
     a->listeners = listeners;
@@ -370,8 +401,9 @@ int rd_acceptor_init(struct rd_acceptor *a, const struct restd_options *options,
     rd_timer_init(&a->silence, silence_cb);
     rd_post_init(&a->drain, drain_run);
     rd_post_init(&a->stop, stop_run);
-    a->dealt = rd_mem_alloc(reactors_max * sizeof(*a->dealt));
-    a->reactors = rd_mem_alloc(reactors_max * sizeof(*a->reactors));
+    rd_post_init(&a->pick_up, pick_up);
+    a->dealt = rd_mem_alloc(RD_REACTORS_MAX * sizeof(*a->dealt));
+    a->reactors = rd_mem_alloc(RD_REACTORS_MAX * sizeof(struct rd_reactor *));
     if (!a->dealt || !a->reactors) {
         return RESTD_ENOMEM;
     }
@@ -404,8 +436,7 @@ void rd_acceptor_fini(struct rd_acceptor *a)
 
 void rd_acceptor_add(struct rd_acceptor *a, struct rd_reactor *reactor)
 {
-    RD_ASSERT(a->reactors_n < RD_REACTORS_MAX);
-    a->reactors[a->reactors_n++] = reactor;
+    a->reactors[reactor->index] = reactor;
 }
 
 void rd_acceptor_run(struct rd_acceptor *a)

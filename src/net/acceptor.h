@@ -17,14 +17,26 @@
 #include "net/loop.h"
 #include "net/reactor.h"
 
+/* What the acceptor has of a snapshot, as a loop a view (http/h1_view.h).
+ * Owner: the snapshot. Lifetime: until `released` is posted to `home`. */
+struct rd_acceptor_view {
+    const struct restd_options *options;
+    unsigned reactors_n;
+    struct restd_loop *home;
+    struct rd_post released;
+};
+
 struct rd_acceptor {
     struct restd_loop *loop;
-    const struct restd_options *options;
+    struct rd_acceptor_view *view;
+    _Atomic(struct rd_acceptor_view *) offered; /* until picked up */
+    struct rd_post pick_up;
+    const struct restd_options *options; /* the view's */
     struct rd_budget *budget;
     struct rd_log *log;
     struct rd_listener *listeners; /* the server's */
     unsigned listeners_n;
-    struct rd_reactor **reactors; /* the server's */
+    struct rd_reactor **reactors; /* RD_REACTORS_MAX, the server's */
     unsigned reactors_n, next;
     uint64_t *dealt; /* sockets given to each reactor */
     uint32_t fds_n;  /* libev's arrays hold descriptors below this */
@@ -40,12 +52,14 @@ struct rd_acceptor {
 };
 
 int rd_acceptor_init(struct rd_acceptor *acceptor,
-                     const struct restd_options *options,
-                     struct rd_budget *budget, struct rd_log *log,
-                     struct rd_listener *listeners, unsigned listeners_n,
-                     unsigned reactors_max, uint32_t fd_max);
-/* Before the acceptor runs. */
+                     struct rd_acceptor_view *view, struct rd_budget *budget,
+                     struct rd_log *log, struct rd_listener *listeners,
+                     unsigned listeners_n, uint32_t fd_max);
+/* Before the acceptor is told of so many, by init or an offer. */
 void rd_acceptor_add(struct rd_acceptor *acceptor, struct rd_reactor *reactor);
+/* [control] Returns the one that was offered before and not picked up. */
+struct rd_acceptor_view *rd_acceptor_offer(struct rd_acceptor *acceptor,
+                                           struct rd_acceptor_view *view);
 void rd_acceptor_fini(struct rd_acceptor *acceptor);
 /* Thread body: runs until drained or stopped; then every listener is closed and
  * every reactor has got its `accept_end`. */

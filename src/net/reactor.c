@@ -135,7 +135,9 @@ static void check_drained(struct rd_reactor *r)
 {
     if ((r->draining || r->stopping) && r->accept_closed &&
         rd_reactor_active(r) == 0) {
-        r->ops.drained(r, r->ops.data);
+        if (r->ops.drained) {
+            r->ops.drained(r, r->ops.data);
+        }
         rd_loop_break(r->loop);
     }
 }
@@ -313,8 +315,6 @@ int rd_reactor_init(struct rd_reactor *r, unsigned index,
     r->stream = &rd_stream_tcp;
     r->log = log;
     r->in_size = in_size;
-    r->share =
-        rd_connections_share(options->connections_max, options->workers, index);
     r->fds_n = rd_loop_fd_entries(fd_max);
     rd_ledger_init(&r->ledger, budget);
     rd_slab_init(&r->slots, &r->ledger, RD_MEM_CONNECTIONS,

@@ -57,7 +57,7 @@ struct rd_inbox {
 };
 
 struct rd_reactor_ops {
-    /* [loop] No connection is left in a drain. */
+    /* [loop] No connection is left in a drain; NULL: nobody asks. */
     void (*drained)(struct rd_reactor *reactor, void *data);
     void *data;
 };
@@ -65,7 +65,7 @@ struct rd_reactor_ops {
 struct rd_reactor {
     struct restd_loop *loop;
     unsigned index;
-    const struct restd_options *options; /* read only while running */
+    const struct restd_options *options; /* a reload sets others */
     const struct rd_protocol *protocol;
     const struct rd_stream *stream;
     void *protocol_data; /* the protocol's, one per loop */
@@ -81,7 +81,7 @@ struct rd_reactor {
     uint64_t turn, turn_ns, now_ns; /* now_ns: last clock read */
     uint32_t tick_now;
     uint32_t linger_n;
-    uint32_t share;       /* of the connection limit */
+    _Atomic uint32_t share; /* of the connection limit; [any] to read */
     uint32_t fds_n;       /* descriptors that the loop can watch: 0 .. n - 1 */
     uint32_t low_files_n; /* of these, files under way; see file.h */
     struct rd_conn *dead; /* closed in this turn */

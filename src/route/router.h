@@ -76,13 +76,13 @@ struct rd_router_work {
     size_t size;
     struct rd_regex_work *regex; /* NULL: the router has no regex */
 };
-/* RESTD_ENOMEM. May be called before the router is frozen. */
+/* NULL: for a router without a regex. RESTD_ENOMEM. May be called before the
+ * router is frozen. */
 RESTD_MUST_CHECK int rd_router_work_init(struct rd_router_work *work,
                                          const struct restd_router *router,
                                          size_t target_max);
 void rd_router_work_fini(struct rd_router_work *work);
-/* What it holds, for the ledger; NULL: for a router without a regex, else
- * RD_REGEX_WORK_BYTES more. */
+/* What it holds, for the ledger; with a regex RD_REGEX_WORK_BYTES more. */
 size_t rd_router_work_bytes(const struct restd_router *router,
                             size_t target_max);
 

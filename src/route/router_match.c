@@ -172,8 +172,8 @@ int rd_router_work_init(struct rd_router_work *work,
     work->size = 2 * target_max;
     work->regex = NULL;
     work->scratch = rd_page_alloc(work->size);
-    if (!work->scratch ||
-        (router->regexes_n > 0 && rd_regex_work_new(&work->regex) != 0)) {
+    if (!work->scratch || (router && router->regexes_n > 0 &&
+                           rd_regex_work_new(&work->regex) != 0)) {
         rd_router_work_fini(work);
         return RESTD_ENOMEM;
     }

@@ -42,6 +42,7 @@ struct restd_reply {
 struct call {
     struct rd_reactor reactor;
     struct rd_h1 h1;
+    struct rd_h1_view view;
     struct restd_options options;
     struct rd_budget budget;
     struct rd_log *log;
@@ -129,12 +130,6 @@ static long memory_send_file(struct rd_conn *conn, int fd, uint64_t offset,
 static const struct rd_stream memory_stream = {memory_recv, memory_send,
                                                memory_sendv, memory_send_file};
 
-static void drained(struct rd_reactor *reactor, void *data)
-{
-    (void)reactor;
-    (void)data;
-}
-
 static void limit_reached(struct rd_timer *timer)
 {
     struct call *call = RD_CONTAINER_OF(timer, struct call, limit);
@@ -184,11 +179,13 @@ static int call_init(struct call *c, const struct restd_router *router)
     }
     if (rc == 0) {
         c->reactor.stream = &memory_stream;
-        c->reactor.ops.drained = drained;
         /* The loop ends with its one connection. */
         c->reactor.draining = 1;
         c->reactor.accept_closed = 1;
-        rc = rd_h1_init(&c->h1, &c->reactor, router);
+        rc = rd_h1_view_init(&c->view, router, &c->options);
+    }
+    if (rc == 0) {
+        rc = rd_h1_init(&c->h1, &c->reactor, &c->view);
     }
     return rc;
 }
@@ -196,6 +193,7 @@ static int call_init(struct call *c, const struct restd_router *router)
 static void call_fini(struct call *c)
 {
     rd_h1_fini(&c->h1);
+    rd_h1_view_fini(&c->view);
     rd_reactor_fini(&c->reactor);
     rd_log_free(c->log);
     rd_mem_free(c->request.data);

@@ -52,18 +52,25 @@ static void drained_run(struct rd_post *post)
         RD_CONTAINER_OF(post, struct rd_server_loop, drained);
     struct restd_server *s = loop->server;
 
-    if (++s->drained_n == s->loops_n) {
+    if (++s->drained_n == rd_loops_n(s)) {
         finish(s);
     }
 }
 
 /* [loop] */
-void rd_control_loop_drained(struct rd_reactor *reactor, void *data)
+static void loop_drained(struct rd_reactor *reactor, void *data)
 {
     struct rd_server_loop *loop = data;
 
     (void)reactor;
     rd_loop_post(loop->server->control, &loop->drained);
+}
+
+void rd_control_add(struct rd_server_loop *loop)
+{
+    rd_post_init(&loop->drained, drained_run);
+    loop->reactor.ops.drained = loop_drained;
+    loop->reactor.ops.data = loop;
 }
 
 static void drain_run(struct rd_post *post)
@@ -74,8 +81,8 @@ static void drain_run(struct rd_post *post)
         return;
     }
     state_set(s, RESTD_STATE_DRAINING);
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.drain);
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        rd_loop_post(s->loops[i]->reactor.loop, &s->loops[i]->reactor.drain);
     }
     rd_loop_post(s->acceptor.loop, &s->acceptor.drain);
     rd_timer_start(s->control, &s->drain_timer, s->options.drain_timeout_ms, 0);
@@ -90,8 +97,8 @@ static void stop_run(struct rd_post *post)
         return;
     }
     state_set(s, RESTD_STATE_STOPPING);
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        rd_loop_post(s->loops[i].reactor.loop, &s->loops[i].reactor.stop);
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        rd_loop_post(s->loops[i]->reactor.loop, &s->loops[i]->reactor.stop);
     }
     rd_loop_post(s->acceptor.loop, &s->acceptor.stop);
 }
@@ -111,8 +118,8 @@ static void drain_timeout(struct rd_timer *timer)
  * been away. */
 static void send_beats(struct restd_server *s, uint64_t now_ns)
 {
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        struct rd_reactor *r = &s->loops[i].reactor;
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        struct rd_reactor *r = &s->loops[i]->reactor;
         if (!atomic_load_explicit(&r->beat.queued, memory_order_acquire)) {
             atomic_store_explicit(&r->beat_sent_ns, now_ns,
                                   memory_order_relaxed);
@@ -143,11 +150,12 @@ int rd_control_init(struct restd_server *s, uint32_t fd_max)
     rd_timer_init(&s->sampler->timer, sample);
     rd_timer_start(s->control, &s->sampler->timer, 1000, 1000);
     rd_timer_init(&s->drain_timer, drain_timeout);
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        rd_post_init(&s->loops[i].drained, drained_run);
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        rd_control_add(s->loops[i]);
     }
     rd_post_init(&s->drain, drain_run);
     rd_post_init(&s->stop, stop_run);
+    rd_post_init(&s->reload, rd_reload_run);
     return 0;
 }
 

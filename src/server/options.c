@@ -20,36 +20,39 @@
 struct option {
     struct restd_option_info info;
     size_t offset, bytes;
+    int fixed; /* once the server has started */
 };
 
-#define FIELD(field)                                                           \
+#define PLACE(field)                                                           \
     offsetof(struct restd_options, field),                                     \
         sizeof(((struct restd_options *)0)->field)
+#define FIELD(field) PLACE(field), 0
+#define FIXED(field) PLACE(field), 1
 /* clang-format off */
 static const struct option table[] = {
     {{"workers", "", 0, 0, RD_REACTORS_MAX, "loop threads; 0: the usable CPUs"},
      FIELD(workers)},
     {{"memory_budget", "bytes", 10 * MIB, 2 * MIB, 1024 * 1024 * MIB,
-      "private memory of the process"}, FIELD(memory_budget_bytes)},
+      "private memory of the process"}, FIXED(memory_budget_bytes)},
     {{"connections", "", 16384, 1, 1000000, "open client connections"},
-     FIELD(connections_max)},
+     FIXED(connections_max)},
     {{"backlog", "", 4096, 1, 65535, "accept queue of each listener"},
      FIELD(backlog)},
     {{"defer_accept", "s", 1, 0, 60,
       "wake for a TCP connection when its first data is there; 0: at once"},
      FIELD(defer_accept_s)},
     {{"stack", "bytes", 256 * KIB, 128 * KIB, 8 * MIB, "stack of a thread"},
-     FIELD(stack_bytes)},
+     FIXED(stack_bytes)},
     {{"target_max", "bytes", 8 * KIB, 64, 30 * KIB,
-      "request target; more: 414"}, FIELD(target_max_bytes)},
+      "request target; more: 414"}, FIXED(target_max_bytes)},
     {{"header_max", "bytes", 16 * KIB, 256, 32 * KIB,
-      "header section; more: 431"}, FIELD(header_max_bytes)},
+      "header section; more: 431"}, FIXED(header_max_bytes)},
     {{"header_fields", "", 100, 4, 1000, "field lines; more: 431"},
-     FIELD(header_fields_max)},
+     FIXED(header_fields_max)},
     {{"body_max", "bytes", MIB, 0, 1024 * 1024 * MIB, "content; more: 413; what is buffered has its own limit"},
      FIELD(body_max_bytes)},
     {{"body_buffered_max", "bytes", 64 * KIB, 0, 64 * MIB,
-      "content held in memory; more: 413"}, FIELD(body_buffered_max_bytes)},
+      "content held in memory; more: 413"}, FIXED(body_buffered_max_bytes)},
     {{"header_timeout", "ms", 10000, 100, 3600000,
       "first byte to end of the header section"}, FIELD(header_timeout_ms)},
     {{"body_timeout", "ms", 30000, 100, 3600000,
@@ -224,6 +227,43 @@ int rd_options_check(const struct restd_options *options,
     if (options->output_low_bytes > options->output_high_bytes) {
         return rd_error(error, RESTD_ERANGE,
                         "output_low must not be above output_high");
+    }
+    return 0;
+}
+
+int rd_options_copy(const struct restd_options *from, struct restd_options *to,
+                    struct restd_error *error)
+{
+    /* A caller built against an older header has fewer fields. */
+    restd_options_init(to);
+    if (from) {
+        if (from->size < offsetof(struct restd_options, workers) ||
+            from->size > sizeof(*to)) {
+            return rd_error(error, RESTD_EINVAL,
+                            "options were not set up by restd_options_init");
+        }
+        memcpy(to, from, from->size);
+        to->size = sizeof(*to);
+    }
+    return rd_options_check(to, error);
+}
+
+int rd_options_check_fixed(const struct restd_options *options,
+                           const struct restd_options *asked,
+                           const struct restd_options *used,
+                           struct restd_error *error)
+{
+    for (size_t i = 0; i < TABLE_N; i++) {
+        uint64_t value = field_get(options, &table[i]);
+
+        if (table[i].fixed && value != field_get(asked, &table[i]) &&
+            value != field_get(used, &table[i])) {
+            return rd_error(error, RESTD_ESTATE,
+                            "%s needs a restart: it is %llu, not %llu",
+                            table[i].info.name,
+                            (unsigned long long)field_get(used, &table[i]),
+                            (unsigned long long)value);
+        }
     }
     return 0;
 }

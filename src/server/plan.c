@@ -41,7 +41,7 @@ static unsigned open_fds(void)
     return n > 3 ? n - 3 : n; /* ".", ".." and its own */
 }
 
-static uint64_t threads_fixed(const struct rd_plan *plan, unsigned loops)
+uint64_t rd_plan_fixed(const struct rd_plan *plan, unsigned loops)
 {
     uint64_t array =
         (uint64_t)rd_loop_fd_entries(plan->fd_max) * RD_LOOP_FD_ENTRY_BYTES;
@@ -62,7 +62,7 @@ static uint64_t total_fixed(const struct rd_plan *plan,
 {
     uint64_t logs = o->log ? rd_plan_log_rings(loops) * RD_LOG_RING_BYTES : 0;
 
-    return threads_fixed(plan, loops) + logs +
+    return rd_plan_fixed(plan, loops) + logs +
            loops * (rd_reactor_fixed_bytes(plan->in_size, plan->fd_max) +
                     rd_h1_fixed_bytes(o));
 }
@@ -90,6 +90,32 @@ static int plan_fds(const struct restd_options *o, struct rd_plan *plan,
     return 0;
 }
 
+int rd_plan_check(const struct rd_plan *plan, const struct restd_options *o,
+                  unsigned loops, struct restd_error *error)
+{
+    uint64_t total = total_fixed(plan, o, loops);
+    uint64_t room = ROOM(o->memory_budget_bytes);
+    if (total + room > o->memory_budget_bytes) {
+        return rd_error(error, RESTD_EBUDGET,
+                        "%u workers and %u connections need %llu bytes "
+                        "before the first connection, which may be at most "
+                        "three quarters of memory_budget, %llu",
+                        loops, plan->connections_max, (unsigned long long)total,
+                        (unsigned long long)o->memory_budget_bytes);
+    }
+    uint64_t bodies = loops * o->body_buffered_max_bytes;
+    if (total + bodies > o->memory_budget_bytes) {
+        return rd_error(error, RESTD_EBUDGET,
+                        "%u workers with a body_buffered_max of %u do not fit "
+                        "memory_budget, %llu, beside the %llu bytes that are "
+                        "needed before the first connection",
+                        loops, o->body_buffered_max_bytes,
+                        (unsigned long long)o->memory_budget_bytes,
+                        (unsigned long long)total);
+    }
+    return 0;
+}
+
 int rd_plan_make(const struct restd_options *o, struct rd_plan *plan,
                  struct restd_error *error)
 {
@@ -108,27 +134,6 @@ int rd_plan_make(const struct restd_options *o, struct rd_plan *plan,
             plan->loops_n--;
         }
     }
-    uint64_t total = total_fixed(plan, o, plan->loops_n);
-    uint64_t room = ROOM(o->memory_budget_bytes);
-    if (total + room > o->memory_budget_bytes) {
-        return rd_error(error, RESTD_EBUDGET,
-                        "%u workers and %u connections need %llu bytes "
-                        "before the first connection, which may be at most "
-                        "three quarters of memory_budget, %llu",
-                        plan->loops_n, plan->connections_max,
-                        (unsigned long long)total,
-                        (unsigned long long)o->memory_budget_bytes);
-    }
-    uint64_t bodies = plan->loops_n * o->body_buffered_max_bytes;
-    if (total + bodies > o->memory_budget_bytes) {
-        return rd_error(error, RESTD_EBUDGET,
-                        "%u workers with a body_buffered_max of %u do not fit "
-                        "memory_budget, %llu, beside the %llu bytes that are "
-                        "needed before the first connection",
-                        plan->loops_n, o->body_buffered_max_bytes,
-                        (unsigned long long)o->memory_budget_bytes,
-                        (unsigned long long)total);
-    }
-    plan->fixed_bytes = threads_fixed(plan, plan->loops_n);
-    return 0;
+    plan->fixed_bytes = rd_plan_fixed(plan, plan->loops_n);
+    return rd_plan_check(plan, o, plan->loops_n, error);
 }

@@ -9,12 +9,9 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -64,18 +61,8 @@ int restd_server_new(const struct restd_options *options,
 {
     struct restd_options own;
 
-    /* A caller built against an older header has fewer fields. */
-    restd_options_init(&own);
-    if (options) {
-        if (options->size < offsetof(struct restd_options, workers) ||
-            options->size > sizeof(own)) {
-            return rd_error(error, RESTD_EINVAL,
-                            "options were not set up by restd_options_init");
-        }
-        memcpy(&own, options, options->size);
-        own.size = sizeof(own);
-    }
-    int rc = rd_options_check(&own, error);
+    int rc = rd_options_copy(options, &own, error);
+
     if (rc != 0) {
         return rc;
     }
@@ -83,7 +70,7 @@ int restd_server_new(const struct restd_options *options,
     if (!s) {
         return rd_error(error, RESTD_ENOMEM, "out of memory");
     }
-    s->options = own;
+    s->options = s->asked = own;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->stopped, NULL);
     atomic_init(&s->state, RESTD_STATE_STARTING);
@@ -118,75 +105,59 @@ struct restd_router *restd_server_router(struct restd_server *s)
 }
 
 /* The routes are complete: what follows depends on them. */
-static int seal_router(struct restd_server *s, struct restd_error *error)
+static int make_snapshot(struct restd_server *s, struct restd_error *error)
 {
     int rc = rd_router_freeze(s->router);
+    struct rd_snapshot *snapshot = NULL;
 
     if (rc == 0) {
-        rc = rd_ledger_charge(&s->ledger, RD_MEM_FIXED,
-                              rd_router_bytes(s->router));
+        rc = rd_snapshot_new(s, &s->options, s->router, s->plan.loops_n,
+                             &snapshot);
+    }
+    if (rc == 0) {
+        rc = rd_snapshot_take(snapshot);
+        if (rc != 0) {
+            rd_snapshot_free(snapshot);
+        }
     }
     if (rc != 0) {
         return rd_error(error, rc, "no room for the routes: %s",
                         restd_strerror(rc));
     }
     rd_server_lint(s);
-    rd_router_seal(s->router);
     return 0;
 }
 
 static int make_loops(struct restd_server *s, struct restd_error *error)
 {
-    const struct rd_plan *plan = &s->plan;
-
-    /* Pages, because the heap does not align to cache lines. */
-    s->loops = rd_page_alloc(plan->loops_n * sizeof(*s->loops));
+    s->loops = rd_mem_alloc(RD_REACTORS_MAX * sizeof(struct rd_server_loop *));
     s->sampler = rd_mem_alloc(sizeof(*s->sampler));
     if (!s->loops || !s->sampler) {
         return rd_error(error, RESTD_ENOMEM, "out of memory");
     }
-    s->loops_n = plan->loops_n;
     rd_sampler_init(s);
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        struct rd_server_loop *loop = &s->loops[i];
-        loop->server = s;
-        int rc =
-            rd_reactor_init(&loop->reactor, i, &s->options, &s->budget, s->log,
-                            &rd_h1_protocol, plan->in_size, plan->fd_max);
-        if (rc == 0) {
-            rc = rd_h1_init(&loop->h1, &loop->reactor, s->router);
-        }
-        if (rc != 0) {
-            return rd_error(error, rc, "cannot make loop %u: %s", i,
-                            restd_strerror(rc));
-        }
-        loop->reactor.ops.drained = rd_control_loop_drained;
-        loop->reactor.ops.data = loop;
+    int rc = rd_loops_make(s, s->snapshots, 0, error);
+    if (rc == 0) {
+        atomic_store_explicit(&s->loops_n, s->plan.loops_n,
+                              memory_order_release);
     }
-    return 0;
+    return rc;
 }
 
 static int make_threads_state(struct restd_server *s, struct restd_error *error)
 {
     const struct rd_plan *plan = &s->plan;
-    int rc = rd_acceptor_init(&s->acceptor, &s->options, &s->budget, s->log,
-                              s->listeners, s->listeners_n, s->loops_n,
-                              plan->fd_max);
+    int rc =
+        rd_acceptor_init(&s->acceptor, &s->snapshots->acceptor, &s->budget,
+                         s->log, s->listeners, s->listeners_n, plan->fd_max);
 
-    for (unsigned i = 0; rc == 0 && i < s->loops_n; i++) {
-        rd_acceptor_add(&s->acceptor, &s->loops[i].reactor);
+    for (unsigned i = 0; rc == 0 && i < rd_loops_n(s); i++) {
+        rd_acceptor_add(&s->acceptor, &s->loops[i]->reactor);
     }
     if (rc == 0) {
         rc = rd_control_init(s, plan->fd_max);
     }
     return rc ? rd_error(error, rc, "cannot start: %s", restd_strerror(rc)) : 0;
-}
-
-static void *loop_main(void *arg)
-{
-    struct rd_server_loop *loop = arg;
-    rd_reactor_run(&loop->reactor);
-    return NULL;
 }
 
 static void *acceptor_main(void *arg)
@@ -198,14 +169,10 @@ static void *acceptor_main(void *arg)
 static int start_threads(struct restd_server *s)
 {
     size_t stack = s->options.stack_bytes;
-    char name[24];
     int rc = rd_log_start(s->log, s->options.stack_bytes);
 
-    for (unsigned i = 0; rc == 0 && i < s->loops_n; i++) {
-        struct rd_server_loop *loop = &s->loops[i];
-        snprintf(name, sizeof(name), "restd-loop-%u", i);
-        rc = rd_thread_start(&loop->thread, name, stack, loop_main, loop);
-        loop->started = rc == 0;
+    if (rc == 0) {
+        rc = rd_loops_start(s, 0, rd_loops_n(s));
     }
     if (rc == 0) {
         rc = rd_thread_start(&s->acceptor_thread, "restd-accept", stack,
@@ -227,12 +194,7 @@ static void join_threads(struct restd_server *s)
         pthread_join(s->acceptor_thread, NULL);
         s->acceptor_started = 0;
     }
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        if (s->loops[i].started) {
-            pthread_join(s->loops[i].thread, NULL);
-            s->loops[i].started = 0;
-        }
-    }
+    rd_loops_join(s, 0, rd_loops_n(s));
     if (s->control_started) {
         pthread_join(s->control_thread, NULL);
         s->control_started = 0;
@@ -246,9 +208,9 @@ static void abandon_threads(struct restd_server *s)
     if (s->acceptor_started) {
         rd_loop_post(s->acceptor.loop, &s->acceptor.stop);
     }
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        struct rd_reactor *r = &s->loops[i].reactor;
-        if (s->loops[i].started) {
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        struct rd_reactor *r = &s->loops[i]->reactor;
+        if (s->loops[i]->started) {
             rd_loop_post(r->loop, &r->stop);
             if (!s->acceptor_started) {
                 rd_loop_post(r->loop, &r->accept_end);
@@ -266,7 +228,7 @@ int restd_server_start(struct restd_server *s, struct restd_error *error)
         rc = rd_error(error, RESTD_ESTATE, "no listener");
     }
     if (rc == 0) {
-        rc = seal_router(s, error);
+        rc = make_snapshot(s, error);
     }
     if (rc == 0) {
         rc = make_loops(s, error);
@@ -349,17 +311,18 @@ void restd_server_free(struct restd_server *s)
     }
     restd_server_stop(s);
     rd_acceptor_fini(&s->acceptor);
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        rd_h1_fini(&s->loops[i].h1);
-        rd_reactor_fini(&s->loops[i].reactor);
-    }
+    /* First: what loops and snapshots have posted to it is theirs. */
+    rd_loop_free(s->control);
+    rd_loops_free(s, 0);
     for (unsigned i = 0; i < s->listeners_n; i++) {
         rd_listener_close(&s->listeners[i]);
     }
-    rd_loop_free(s->control);
+    while (s->snapshots) {
+        rd_snapshot_free(s->snapshots);
+    }
     restd_router_free(s->router);
     rd_log_free(s->log);
-    rd_page_free(s->loops, s->plan.loops_n * sizeof(*s->loops));
+    rd_mem_free(s->loops);
     rd_mem_free(s->sampler);
     if (s->stopped_fd >= 0) {
         close(s->stopped_fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The body of struct restd_server, for the files of this layer: server.c
- * (life), control.c (the control thread), stats.c (figures), plan.c (sizes).
+ * (life), control.c (the control thread), loops.c (loop threads), reload.c
+ * (snapshots), stats.c (figures), plan.c (sizes).
  *
  * Thread: fields are [init], then read only, unless tagged. */
 #ifndef RD_SERVER_SERVER_H
@@ -81,37 +82,94 @@ struct rd_sampler {
     struct rd_hist_sum windows[RD_WINDOWS_N];
 };
 
-struct restd_server {
+/* A configuration with its routes, and what each thread has of it. A router
+ * may be that of several.
+ * Owner: the server's list. Lifetime: until all threads have let it go, or to
+ * restd_server_free(). Thread: [control], but for the views. */
+struct rd_snapshot {
+    struct rd_snapshot *next;
+    struct restd_server *server;
     struct restd_options options;
+    struct restd_router *router;
+    int is_taken;                /* in the list, and charged */
+    unsigned views_n, holders_n; /* holders: a loop for each view; acceptor */
+    struct rd_acceptor_view acceptor;
+    struct rd_h1_view views[]; /* by loop */
+};
+
+/* A call of restd_server_reload(), for control. Owner: that call. */
+struct rd_reload {
+    struct rd_snapshot *snapshot;
+    struct restd_options asked;
+    int done, rc; /* [lock: lock] */
+};
+
+struct restd_server {
+    /* As they are in use; [control] while it runs. */
+    struct restd_options options;
+    struct restd_options asked; /* as they were given */
     struct rd_plan plan;
     struct rd_budget budget;
     struct rd_ledger ledger; /* of what is not a loop's */
     struct rd_log *log;
-    struct restd_router *router;
+    struct restd_router *router;   /* that of the newest snapshot */
+    struct rd_snapshot *snapshots; /* [control] newest first */
     struct rd_listener listeners[RD_LISTENERS_MAX];
     unsigned listeners_n;
-    struct rd_server_loop *loops;
-    unsigned loops_n;
+    /* RD_REACTORS_MAX places; NULL: not started. [any] to read below loops_n,
+     * which is released when a loop is ready. */
+    struct rd_server_loop **loops;
+    _Atomic unsigned loops_n;
     struct rd_acceptor acceptor;
     pthread_t acceptor_thread, control_thread;
     int acceptor_started, control_started;
     struct restd_loop *control;
     struct rd_sampler *sampler;
-    struct rd_post drain, stop;  /* [any] to post, control runs */
-    struct rd_timer drain_timer; /* [control] */
-    unsigned drained_n;          /* [control] */
-    _Atomic int state;           /* enum restd_state; control writes */
+    struct rd_post drain, stop, reload; /* [any] to post, control runs */
+    struct rd_timer drain_timer;        /* [control] */
+    unsigned drained_n;                 /* [control] */
+    _Atomic int state;                  /* enum restd_state; control writes */
     uint64_t started_ns;
     int64_t started_unix_ms;
     int stopped_fd;
     pthread_mutex_t lock;
     pthread_cond_t stopped;
     int finished, joining, joined; /* [lock: lock] */
+    struct rd_reload *reloading;   /* [lock: lock] */
 };
+
+static inline unsigned rd_loops_n(const struct restd_server *server)
+{
+    return atomic_load_explicit(&server->loops_n, memory_order_acquire);
+}
 
 /* listen.c: RESTD_ESTATE once the server was started. */
 int rd_server_check_starting(const struct restd_server *server,
                              struct restd_error *error);
+
+/* loops.c */
+
+/* Makes loops number `from` up to that of the snapshot's last view; on an error
+ * the rest is rd_loops_free()'s. */
+int rd_loops_make(struct restd_server *server, struct rd_snapshot *snapshot,
+                  unsigned from, struct restd_error *error);
+int rd_loops_start(struct restd_server *server, unsigned from, unsigned to);
+/* Waits for those that run: they have been told to end. */
+void rd_loops_join(struct restd_server *server, unsigned from, unsigned to);
+void rd_loops_free(struct restd_server *server, unsigned from);
+
+/* reload.c */
+
+/* RESTD_ENOMEM. Nothing is charged. The router is frozen. */
+int rd_snapshot_new(struct restd_server *server,
+                    const struct restd_options *options,
+                    struct restd_router *router, unsigned loops_n,
+                    struct rd_snapshot **snapshot);
+/* Charges it, seals its router and makes it the newest. RESTD_EBUDGET. */
+int rd_snapshot_take(struct rd_snapshot *snapshot);
+/* Frees one, taken or not, and of a taken one the router if it is nobody's. */
+void rd_snapshot_free(struct rd_snapshot *snapshot);
+void rd_reload_run(struct rd_post *post);
 
 /* lint.c: warns of the routes; the router is frozen. */
 void rd_server_lint(struct restd_server *server);
@@ -121,14 +179,22 @@ void rd_server_lint(struct restd_server *server);
 unsigned rd_plan_log_rings(unsigned loops);
 int rd_plan_make(const struct restd_options *options, struct rd_plan *plan,
                  struct restd_error *error);
+/* RESTD_EBUDGET if so many loops do not fit. */
+int rd_plan_check(const struct rd_plan *plan,
+                  const struct restd_options *options, unsigned loops,
+                  struct restd_error *error);
+/* What a server with so many loops charges by itself. */
+uint64_t rd_plan_fixed(const struct rd_plan *plan, unsigned loops);
 
 /* control.c */
 int rd_control_init(struct restd_server *server, uint32_t fd_max);
 void *rd_control_main(void *arg);
-void rd_control_loop_drained(struct rd_reactor *reactor, void *data);
+/* From now on the drain of that loop is waited for. */
+void rd_control_add(struct rd_server_loop *loop);
 
 /* stats.c */
 void rd_sampler_init(struct restd_server *server);
+void rd_sampler_add(struct rd_server_loop *loop);
 void rd_sampler_tick(struct restd_server *server, uint64_t now_ns);
 
 #endif

@@ -27,9 +27,6 @@ static uint64_t in_state(const struct rd_counters *c, enum rd_conn_state state,
 static void add_counters(struct restd_counters *out,
                          const struct rd_counters *c)
 {
-    if (!c) {
-        return; /* a start that failed has not come to this loop */
-    }
     uint64_t handling = rd_counter(&c->handling);
 
     out->accepted += rd_counter(&c->accepted);
@@ -59,8 +56,8 @@ static void sum_counters(const struct restd_server *s,
                          struct restd_counters *sum)
 {
     memset(sum, 0, sizeof(*sum));
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        add_counters(sum, s->loops[i].reactor.counters);
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        add_counters(sum, s->loops[i]->reactor.counters);
     }
 }
 
@@ -87,8 +84,8 @@ int restd_server_closed_by(const struct restd_server *s, unsigned index,
     }
     *name = rd_close_reason_name((enum rd_close_reason)index);
     *count = 0;
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        *count += rd_counter(&s->loops[i].reactor.counters->reasons[index]);
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        *count += rd_counter(&s->loops[i]->reactor.counters->reasons[index]);
     }
     return 0;
 }
@@ -130,8 +127,8 @@ static void read_stats(const struct restd_server *s, struct restd_stats *stats)
     sum_counters(s, &stats->counters);
     stats->state =
         (enum restd_state)atomic_load_explicit(&s->state, memory_order_relaxed);
-    stats->workers = s->options.workers;
-    stats->connections_max = s->options.connections_max;
+    stats->workers = s->loops ? rd_loops_n(s) : s->plan.loops_n;
+    stats->connections_max = s->plan.connections_max;
     stats->started_unix_ms = s->started_unix_ms;
     stats->log_dropped = rd_log_dropped(s->log);
     if (!s->sampler) {
@@ -167,10 +164,10 @@ int restd_server_loop_stats_size(const struct restd_server *s, unsigned index,
     struct restd_loop_stats all;
     struct rd_loop_sample sample;
 
-    if (index >= s->loops_n) {
+    if (index >= rd_loops_n(s)) {
         return RESTD_ENOENT;
     }
-    const struct rd_server_loop *loop = &s->loops[index];
+    const struct rd_server_loop *loop = s->loops[index];
     const struct rd_reactor *r = &loop->reactor;
 
     memset(&all, 0, sizeof(all));
@@ -210,8 +207,8 @@ static void read_memory(const struct restd_server *s,
         owner->name = rd_mem_owner_name((enum rd_mem_owner)o);
         owner->live_bytes = rd_counter(&s->ledger.live[o]);
         owner->peak_bytes = rd_counter(&s->ledger.peak[o]);
-        for (unsigned i = 0; i < s->loops_n; i++) {
-            const struct rd_ledger *l = &s->loops[i].reactor.ledger;
+        for (unsigned i = 0; i < rd_loops_n(s); i++) {
+            const struct rd_ledger *l = &s->loops[i]->reactor.ledger;
             owner->live_bytes += rd_counter(&l->live[o]);
             owner->peak_bytes += rd_counter(&l->peak[o]);
         }
@@ -315,15 +312,19 @@ void rd_sampler_init(struct restd_server *s)
 {
     struct rd_sampler *p = s->sampler;
     struct rd_sample sample = {.per_second = {0}};
-    struct rd_loop_sample of_loop = {.p99_seconds = -1};
     struct rd_hist_sum all;
 
     memset(&all, 0, sizeof(all));
     sample_latency(p, &all, &sample);
     words_write(p->samples[0], &sample, sizeof(sample));
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        words_write(s->loops[i].samples[0], &of_loop, sizeof(of_loop));
-    }
+}
+
+void rd_sampler_add(struct rd_server_loop *loop)
+{
+    struct rd_loop_sample of_loop = {.p99_seconds = -1};
+
+    words_write(loop->samples[0], &of_loop, sizeof(of_loop));
+    words_write(loop->samples[1], &of_loop, sizeof(of_loop));
 }
 
 void rd_sampler_tick(struct restd_server *s, uint64_t now_ns)
@@ -338,8 +339,8 @@ void rd_sampler_tick(struct restd_server *s, uint64_t now_ns)
     p->last_ns = now_ns;
     p->seconds++;
     memset(&all, 0, sizeof(all));
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        struct rd_server_loop *loop = &s->loops[i];
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        struct rd_server_loop *loop = s->loops[i];
         struct rd_loop_sample of_loop;
         sample_loop(loop, now_ns, elapsed > 0 ? elapsed : 1, p->seconds, &all,
                     &of_loop);
