@@ -106,8 +106,15 @@ restd_request_peer_host(const struct restd_request *request, char *buf,
 RESTD_API RESTD_MUST_CHECK int
 restd_request_local(const struct restd_request *request, char *buf,
                     size_t size);
-/** Number of the listener it came through, see restd_server_address(). */
-RESTD_API unsigned restd_request_listener(const struct restd_request *request);
+/** Name of the listener it came through, absent without one. Lives until the
+ * connection ends. */
+RESTD_API struct restd_slice
+restd_request_listener(const struct restd_request *request);
+/** Who was at the other end of a unix socket when it connected, by the kernel;
+ * RESTD_ENOENT on other sockets. A system call. */
+RESTD_API RESTD_MUST_CHECK int
+restd_request_peer_credentials(const struct restd_request *request,
+                               int64_t *pid, uint32_t *uid, uint32_t *gid);
 /** When its first byte was read, in ms since 1970, UTC. */
 RESTD_API int64_t restd_request_time_ms(const struct restd_request *request);
 

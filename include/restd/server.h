@@ -33,14 +33,82 @@ restd_server_new(const struct restd_options *options,
  * Binds and listens. Addresses: "127.0.0.1:8888", "[::1]:8888", ":8888" (all
  * of IPv4), "localhost:8888" is not resolved: numbers only; "unix:/path".
  * Port 0 takes a free one, see restd_server_port(). A unix path is unlinked
- * first only if connecting to it is refused. Before start only.
- * RESTD_EINVAL, RESTD_EADDRINUSE, RESTD_EACCES, RESTD_EOS.
+ * first only if connecting to it is refused.
+ * RESTD_EINVAL, RESTD_EADDRINUSE, RESTD_EACCES, RESTD_EOS, and as
+ * restd_server_listen_with().
  */
 RESTD_API RESTD_MUST_CHECK int restd_server_listen(struct restd_server *server,
                                                    const char *address,
                                                    struct restd_error *error);
 
-/** Port of TCP listener number `index`, from 0 in order of listen calls;
+/**
+ * How to listen. Set it up with restd_listen_options_init().
+ * Owner: the caller; copied. `size` lets fields be added.
+ */
+struct restd_listen_options {
+    size_t size;      /* sizeof(struct restd_listen_options) */
+    const char *name; /* at most 63 bytes; NULL: none */
+    int fd;           /* a listening socket to take over; -1: bind one */
+    int mode;         /* of a unix socket's file; -1: by the umask */
+    uint32_t uid, gid;       /* its owner; (uint32_t)-1: unchanged */
+    uint32_t backlog;        /* 0: the server's option */
+    uint32_t defer_accept_s; /* UINT32_MAX: the server's option */
+    int owns_path; /* with `fd`: unlink the path in the end, as if bound here */
+};
+
+RESTD_API void
+restd_listen_options_init_size(struct restd_listen_options *options,
+                               size_t size);
+/** Fills in the defaults. [any thread] */
+static inline void
+restd_listen_options_init(struct restd_listen_options *options)
+{
+    restd_listen_options_init_size(options, sizeof(*options));
+}
+
+/**
+ * The same with a name and more; `options` may be NULL. Before the start and
+ * while the server runs, where it accepts at once. An inherited socket (`fd`)
+ * keeps its address and, with a backlog of 0, its backlog; `address` may be
+ * NULL then. It is the server's from success on.
+ * Also RESTD_EEXIST if a listener has that name, RESTD_ELIMIT if there is no
+ * room (64, with those given up that connections are left of), RESTD_ESTATE
+ * once the server drains.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_listen_with(struct restd_server *server, const char *address,
+                         const struct restd_listen_options *options,
+                         struct restd_error *error);
+
+/** Gives listener `index` up; does not wait. Its queue is emptied, with time
+ * (drain_silence) for clients that have not sent anything yet, and its socket
+ * closed; connections stay. Those behind it move down by one. Its address can
+ * be listened on again at once. RESTD_ENOENT, RESTD_ESTATE. */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_unlisten(struct restd_server *server, unsigned index,
+                      struct restd_error *error);
+
+/** A listener. Grows at its end in later versions. */
+struct restd_listener_info {
+    char name[64];     /* empty: none */
+    char address[120]; /* as bound */
+    int fd;            /* borrowed; -1: closed by a drain */
+    uint64_t connections, accepted;
+};
+
+RESTD_API RESTD_MUST_CHECK int
+restd_server_listener_size(const struct restd_server *server, unsigned index,
+                           struct restd_listener_info *info, size_t size);
+/** Reads listener `index`, in the order of the listen calls as long as none is
+ * given up; RESTD_ENOENT behind the last. [any thread] */
+RESTD_MUST_CHECK static inline int
+restd_server_listener(const struct restd_server *server, unsigned index,
+                      struct restd_listener_info *info)
+{
+    return restd_server_listener_size(server, index, info, sizeof(*info));
+}
+
+/** Port of TCP listener number `index`, counted as above;
  * RESTD_ENOENT if there is none. [any thread] */
 RESTD_API RESTD_MUST_CHECK int
 restd_server_port(const struct restd_server *server, unsigned index);
@@ -50,6 +118,24 @@ restd_server_port(const struct restd_server *server, unsigned index);
 RESTD_API RESTD_MUST_CHECK int
 restd_server_address(const struct restd_server *server, unsigned index,
                      char *buf, size_t size);
+
+/** With 1 the listening sockets live on in another process: this one neither
+ * unlinks paths any more, nor empties queues in a drain, nor waits
+ * `shutdown_delay` then. 0 takes that back. [any thread] */
+RESTD_API void restd_server_keep_paths(struct restd_server *server, int keep);
+
+/** Accepts connections or lets them wait; on at first. Off before the start:
+ * everything runs, but nothing is accepted. [any thread] */
+RESTD_API void restd_server_accept(struct restd_server *server, int on);
+
+/** Hands a connected stream socket to loop number `loop`, as if it had been
+ * accepted there. It is the server's from success on. RESTD_EINVAL for what is
+ * no such socket, RESTD_ENOENT if there is no such loop, RESTD_EAGAIN if it has
+ * too many to take up already, RESTD_ELIMIT if the descriptor is too high,
+ * RESTD_ESTATE unless the server runs. [any thread] */
+RESTD_API RESTD_MUST_CHECK int restd_server_adopt(struct restd_server *server,
+                                                  int fd, unsigned loop,
+                                                  struct restd_error *error);
 
 /** The server's router, for its routes and plugins, and to mount others on;
  * it stays the server's and must not be changed once that has started. After a

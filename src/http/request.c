@@ -153,9 +153,35 @@ int restd_request_local(const struct restd_request *request, char *buf,
     return rd_addr_format(&addr, buf, size);
 }
 
-unsigned restd_request_listener(const struct restd_request *request)
+struct restd_slice
+restd_request_listener(const struct restd_request *request)
 {
-    return request->conn->listener;
+    const struct rd_conn *conn = request->conn;
+
+    if (conn->listener == RD_LISTENER_NONE) {
+        return absent;
+    }
+    const char *name = conn->reactor->listeners[conn->listener].name;
+    return *name ? rd_slice_str(name) : absent;
+}
+
+int restd_request_peer_credentials(const struct restd_request *request,
+                                   int64_t *pid, uint32_t *uid, uint32_t *gid)
+{
+    struct ucred peer;
+    socklen_t len = sizeof(peer);
+
+    if (request->conn->peer.family != RD_UNIX ||
+        rd_conn_is_closed(request->conn) ||
+        getsockopt(rd_io_fd(&request->conn->io), SOL_SOCKET, SO_PEERCRED, &peer,
+                   &len) != 0 ||
+        peer.uid == (uid_t)-1) {
+        return RESTD_ENOENT;
+    }
+    *pid = peer.pid;
+    *uid = peer.uid;
+    *gid = peer.gid;
+    return 0;
 }
 
 int64_t restd_request_time_ms(const struct restd_request *request)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The acceptor.
+/* The acceptor: accepting and dealing. What may change meanwhile and how it ends
+ * is acceptor_life.c's.
  *
  * Sockets are dealt round-robin. A loop is skipped while it holds more than
  * its share of the connection limit, has been inside one turn for more than
@@ -20,34 +21,21 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "base/mem.h"
-#include "base/thread.h"
 
 #define BATCH 64
-#define RETRY_MS 10
 #define RETRY_MAX_MS 160
-#define ENDING_RETRY_MS 5
 #define STUCK_NS 100000000u
 
-static int spare_open(void)
+int rd_acceptor_spare(void)
 {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-static void watch_all(struct rd_acceptor *a, int events)
-{
-    for (unsigned i = 0; i < a->listeners_n; i++) {
-        if (a->listeners[i].fd >= 0) {
-            rd_io_watch(a->loop, &a->listeners[i].io, events);
-        }
-    }
 }
 
 static void pause_accepting(struct rd_acceptor *a)
 {
     if (!a->paused && !a->ending) {
         a->paused = 1;
-        watch_all(a, 0);
+        rd_acceptor_watch(a);
         rd_timer_start(a->loop, &a->retry, a->retry_ms, a->retry_ms);
     }
 }
@@ -69,7 +57,7 @@ static void episode_end(struct rd_acceptor *a)
            (unsigned long long)((rd_clock_ns() - a->starved_ns) / 1000000),
            (unsigned long long)a->starved_n);
     a->starved_ns = 0;
-    a->retry_ms = RETRY_MS;
+    a->retry_ms = RD_ACCEPT_RETRY_MS;
 }
 
 static uint64_t active(const struct rd_acceptor *a, unsigned i)
@@ -126,7 +114,7 @@ static void deal(struct rd_acceptor *a, unsigned i,
 }
 
 /* Accepts one connection. 0, or errno. */
-static int take(const struct rd_acceptor *a, const struct rd_listener *listener,
+static int take(const struct rd_acceptor *a, struct rd_listener *listener,
                 struct rd_handover *entry)
 {
     struct sockaddr_storage sa;
@@ -137,6 +125,7 @@ static int take(const struct rd_acceptor *a, const struct rd_listener *listener,
     if (fd < 0) {
         return errno;
     }
+    rd_count(&listener->accepted, 1);
     entry->fd = fd;
     entry->listener = listener->index;
     rd_addr_from_sockaddr(&entry->peer, (const struct sockaddr *)&sa);
@@ -163,9 +152,8 @@ static unsigned most_idle(const struct rd_acceptor *a)
 
 /* Takes one connection off the queue by means of the spare descriptor; its
  * loop closes an idle one for it, or says why it cannot. 0 if none waits. */
-static int accept_starved(struct rd_acceptor *a,
-                          const struct rd_listener *listener, int saved_errno,
-                          uint64_t *woken)
+static int accept_starved(struct rd_acceptor *a, struct rd_listener *listener,
+                          int saved_errno, uint64_t *woken)
 {
     struct rd_handover entry = {.starved = 1};
     unsigned i = most_idle(a);
@@ -177,13 +165,13 @@ static int accept_starved(struct rd_acceptor *a,
         if (take(a, listener, &entry) == 0) {
             a->starved_n++;
             deal(a, i, &entry, woken);
-        } else if ((a->spare = spare_open()) >= 0) {
+        } else if ((a->spare = rd_acceptor_spare()) >= 0) {
             return 0; /* nobody waits: it was the last descriptor, no more */
         }
     }
     episode_begin(a, saved_errno);
     /* With nobody idle to make room there is little sense in haste. */
-    a->retry_ms = idle_n(a->reactors[i]) > 0       ? RETRY_MS
+    a->retry_ms = idle_n(a->reactors[i]) > 0       ? RD_ACCEPT_RETRY_MS
                   : a->retry_ms * 2 < RETRY_MAX_MS ? a->retry_ms * 2
                                                    : RETRY_MAX_MS;
     pause_accepting(a);
@@ -193,8 +181,8 @@ static int accept_starved(struct rd_acceptor *a,
 enum accepted { ACCEPTED, QUEUE_EMPTY, BLOCKED };
 
 static enum accepted accept_one(struct rd_acceptor *a,
-                                const struct rd_listener *listener,
-                                uint64_t now_ns, uint64_t *woken)
+                                struct rd_listener *listener, uint64_t now_ns,
+                                uint64_t *woken)
 {
     struct rd_handover entry = {0};
     int i = pick(a, now_ns);
@@ -235,7 +223,7 @@ static void wake(struct rd_acceptor *a, const uint64_t *woken)
 
 #define WOKEN_WORDS ((RD_REACTORS_MAX + 63) / 64)
 
-static void listener_event(struct rd_io *io, int events)
+void rd_acceptor_event(struct rd_io *io, int events)
 {
     struct rd_listener *listener = RD_CONTAINER_OF(io, struct rd_listener, io);
     struct rd_acceptor *a = listener->acceptor;
@@ -255,195 +243,31 @@ static void listener_event(struct rd_io *io, int events)
     wake(a, woken);
 }
 
-/* What the kernel has completed for us is served. 0 if a listener has to be
- * tried again. */
-static int accept_rest(struct rd_acceptor *a)
+int rd_acceptor_empty(struct rd_acceptor *a, struct rd_listener *listener)
 {
     uint64_t woken[WOKEN_WORDS] = {0};
     uint64_t now_ns = rd_clock_ns();
-    int done = 1;
+    enum accepted rc = ACCEPTED;
 
-    for (unsigned i = 0; i < a->listeners_n; i++) {
-        struct rd_listener *listener = &a->listeners[i];
-        enum accepted rc = ACCEPTED;
-
-        /* The kernel queues one more than it is told, and new ones come. */
-        for (uint32_t n = 0; listener->fd >= 0 && rc == ACCEPTED &&
-                             n < 2 * a->options->backlog + BATCH;
-             n++) {
-            rc = accept_one(a, listener, now_ns, woken);
-        }
-        if (rc == BLOCKED) {
-            done = 0;
-        } else if (listener->fd >= 0) {
-            rd_io_watch(a->loop, &listener->io, 0);
-            rd_listener_close(listener);
-        }
+    /* The kernel queues one more than it is told, and new ones come. */
+    for (uint32_t n = 0; listener->fd >= 0 && rc == ACCEPTED &&
+                         n < 2 * a->options->backlog + BATCH;
+         n++) {
+        rc = accept_one(a, listener, now_ns, woken);
     }
     wake(a, woken);
-    return done;
+    return rc != BLOCKED;
 }
 
-/* Shuts the door and tells each loop, behind the last hand-over. */
-static void end(struct rd_acceptor *a)
+int rd_acceptor_deal(struct rd_acceptor *a, unsigned i,
+                     const struct rd_handover *entry)
 {
-    a->ending = 1;
-    watch_all(a, 0);
-    for (unsigned i = 0; i < a->listeners_n; i++) {
-        rd_listener_close(&a->listeners[i]);
+    uint64_t woken[WOKEN_WORDS] = {0};
+
+    if (rd_inbox_room(&a->reactors[i]->inbox) == 0) {
+        return RESTD_EAGAIN;
     }
-    for (unsigned i = 0; i < a->reactors_n; i++) {
-        rd_loop_post(a->reactors[i]->loop, &a->reactors[i]->accept_end);
-    }
-    rd_timer_stop(a->loop, &a->retry);
-    rd_timer_stop(a->loop, &a->silence);
-    rd_loop_break(a->loop);
-}
-
-static void finish(struct rd_acceptor *a)
-{
-    a->ending = 1;
-    watch_all(a, 0);
-    if (accept_rest(a)) {
-        end(a);
-    } else {
-        rd_timer_start(a->loop, &a->retry, ENDING_RETRY_MS, 0);
-    }
-}
-
-static void silence_cb(struct rd_timer *timer)
-{
-    finish(RD_CONTAINER_OF(timer, struct rd_acceptor, silence));
-}
-
-/* A client that has connected under TCP_DEFER_ACCEPT and not sent anything yet
- * is not in the queue: closing the listener would reset it. It gets the same
- * silence as an idle connection. */
-static void drain_run(struct rd_post *post)
-{
-    struct rd_acceptor *a = RD_CONTAINER_OF(post, struct rd_acceptor, drain);
-
-    for (unsigned i = 0; i < a->listeners_n; i++) {
-        rd_listener_stop_deferring(&a->listeners[i]);
-    }
-    rd_timer_start(a->loop, &a->silence, a->options->drain_silence_ms, 0);
-}
-
-static void stop_run(struct rd_post *post)
-{
-    end(RD_CONTAINER_OF(post, struct rd_acceptor, stop));
-}
-
-static void retry_cb(struct rd_timer *timer)
-{
-    struct rd_acceptor *a = RD_CONTAINER_OF(timer, struct rd_acceptor, retry);
-
-    if (a->spare < 0) {
-        a->spare = spare_open();
-    }
-    if (a->ending) {
-        finish(a);
-        return;
-    }
-    if (a->spare < 0 || rd_budget_level(a->budget) == RD_LEVEL_FULL) {
-        return;
-    }
-    a->paused = 0;
-    rd_timer_stop(a->loop, &a->retry);
-    watch_all(a, RD_READ);
-}
-
-static void view_set(struct rd_acceptor *a, struct rd_acceptor_view *view)
-{
-    a->view = view;
-    a->options = view->options;
-    a->reactors_n = view->reactors_n;
-}
-
-static void pick_up(struct rd_post *post)
-{
-    struct rd_acceptor *a = RD_CONTAINER_OF(post, struct rd_acceptor, pick_up);
-    struct rd_acceptor_view *old = a->view;
-    struct rd_acceptor_view *view =
-        atomic_exchange_explicit(&a->offered, NULL, memory_order_acq_rel);
-
-    if (view) {
-        view_set(a, view);
-        rd_loop_post(old->home, &old->released);
-    }
-}
-
-struct rd_acceptor_view *rd_acceptor_offer(struct rd_acceptor *a,
-                                           struct rd_acceptor_view *view)
-{
-    struct rd_acceptor_view *before =
-        atomic_exchange_explicit(&a->offered, view, memory_order_acq_rel);
-
-    rd_loop_post(a->loop, &a->pick_up);
-    return before;
-}
-
-int rd_acceptor_init(struct rd_acceptor *a, struct rd_acceptor_view *view,
-                     struct rd_budget *budget, struct rd_log *log,
-                     struct rd_listener *listeners, unsigned listeners_n,
-                     uint32_t fd_max)
-{
-    memset(a, 0, sizeof(*a));
-    view_set(a, view);
-    a->budget = budget;
-    a->log = log;
-    a->listeners = listeners;
-    a->listeners_n = listeners_n;
-    a->fds_n = rd_loop_fd_entries(fd_max);
-    a->spare = spare_open();
-    a->retry_ms = RETRY_MS;
-    rd_timer_init(&a->retry, retry_cb);
-    rd_timer_init(&a->silence, silence_cb);
-    rd_post_init(&a->drain, drain_run);
-    rd_post_init(&a->stop, stop_run);
-    rd_post_init(&a->pick_up, pick_up);
-    a->dealt = rd_mem_alloc(RD_REACTORS_MAX * sizeof(*a->dealt));
-    a->reactors = rd_mem_alloc(RD_REACTORS_MAX * sizeof(struct rd_reactor *));
-    if (!a->dealt || !a->reactors) {
-        return RESTD_ENOMEM;
-    }
-    int rc = rd_loop_new(&a->loop);
-    if (rc == 0) {
-        rc = rd_loop_reserve_fds(a->loop, fd_max);
-    }
-    if (rc != 0) {
-        return rc;
-    }
-    for (unsigned i = 0; i < listeners_n; i++) {
-        listeners[i].acceptor = a;
-        rd_io_init(&listeners[i].io, listeners[i].fd, listener_event);
-    }
+    deal(a, i, entry, woken);
+    wake(a, woken);
     return 0;
-}
-
-void rd_acceptor_fini(struct rd_acceptor *a)
-{
-    if (!a->options) {
-        return;
-    }
-    if (a->spare >= 0) {
-        close(a->spare);
-    }
-    rd_loop_free(a->loop);
-    rd_mem_free(a->dealt);
-    rd_mem_free(a->reactors);
-}
-
-void rd_acceptor_add(struct rd_acceptor *a, struct rd_reactor *reactor)
-{
-    a->reactors[reactor->index] = reactor;
-}
-
-void rd_acceptor_run(struct rd_acceptor *a)
-{
-    atomic_store(&a->tid, rd_thread_tid());
-    rd_log_attach(a->log);
-    rd_thread_yield_to_others();
-    watch_all(a, RD_READ);
-    rd_loop_run(a->loop);
 }

@@ -41,7 +41,7 @@ void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason)
     rd_chain_clear(&conn->out, &r->chunks, RD_MEM_OUTPUT);
     rd_wheel_remove(&r->wheel, &conn->timer);
     rd_conn_set_state(conn, RD_CONN_CLOSED);
-    rd_count(&r->counters->closed, 1);
+    rd_reactor_count_left(r, conn->listener);
     rd_count(&r->counters->reasons[reason], 1);
     rd_log(r->log, RESTD_LOG_DEBUG, "connection closed: %s",
            rd_close_reason_text(reason));
@@ -381,7 +381,7 @@ void rd_conn_open(struct rd_reactor *r, int fd, const struct rd_addr *peer,
 
     if (!conn) {
         rd_count(&r->counters->rejected, 1);
-        rd_count(&r->counters->closed, 1);
+        rd_reactor_count_left(r, listener);
         rd_log(r->log, RESTD_LOG_DEBUG, "connection refused: no memory");
         close(fd);
         return;

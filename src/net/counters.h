@@ -12,6 +12,7 @@
 
 #include "base/hist.h"
 #include "net/conn_table.h"
+#include "net/listener.h"
 
 struct rd_counters {
     /* Once per connection; the acceptor reads them for each accept. */
@@ -31,6 +32,8 @@ struct rd_counters {
     _Atomic uint64_t busy_ns; /* from the poll to the last clock read */
     _Atomic uint64_t states[RD_CONN_STATES_N]; /* connections in each */
     _Atomic uint64_t reasons[RD_CLOSE_REASONS_N];
+    /* Connections that have gone, by the listener through which they came. */
+    _Atomic uint64_t left[RD_LISTENERS_MAX + 1];
     struct rd_hist latency;
 };
 

@@ -189,28 +189,34 @@ void rd_inbox_push(struct rd_inbox *inbox, const struct rd_handover *entry)
     atomic_store_explicit(&inbox->tail, tail + 1, memory_order_release);
 }
 
+void rd_reactor_count_left(struct rd_reactor *r, unsigned listener)
+{
+    rd_count(&r->counters->closed, 1);
+    rd_count(&r->counters->left[listener], 1);
+}
+
 /* Reads what is there first, or the close would reset the reply away. */
-static void refuse(struct rd_reactor *r, int fd)
+static void refuse(struct rd_reactor *r, int fd, unsigned listener)
 {
     (void)recv(fd, r->in, r->in_size, 0);
     (void)send(fd, r->protocol->busy, r->protocol->busy_len, MSG_NOSIGNAL);
     shutdown(fd, SHUT_WR);
     close(fd);
     rd_count(&r->counters->rejected, 1);
-    rd_count(&r->counters->closed, 1);
+    rd_reactor_count_left(r, listener);
 }
 
 static void receive(struct rd_reactor *r, const struct rd_handover *h)
 {
     rd_count(&r->counters->accepted, 1);
     if (h->refuse || r->stopping) {
-        refuse(r, h->fd);
+        refuse(r, h->fd, h->listener);
         return;
     }
     /* By its own count, as the acceptor's may be a close behind. */
     if ((h->starved || rd_reactor_active(r) > r->share) &&
         !rd_reactor_close_oldest_idle(r, RD_CLOSE_LIMIT)) {
-        refuse(r, h->fd);
+        refuse(r, h->fd, h->listener);
         return;
     }
     rd_conn_open(r, h->fd, &h->peer, h->listener);

@@ -21,6 +21,7 @@
 #include "net/chunk.h"
 #include "net/conn.h"
 #include "net/counters.h"
+#include "net/listener.h"
 #include "net/loop.h"
 #include "net/wheel.h"
 
@@ -69,6 +70,7 @@ struct rd_reactor {
     const struct rd_protocol *protocol;
     const struct rd_stream *stream;
     void *protocol_data; /* the protocol's, one per loop */
+    const struct rd_listener *listeners; /* the server's; NULL: none */
     struct rd_log *log;
     struct rd_ledger ledger;
     struct rd_slab slots;
@@ -131,6 +133,8 @@ int rd_reactor_close_oldest_idle(struct rd_reactor *reactor,
                                  enum rd_close_reason reason);
 /* Reads the clock again; for the end of a reply. */
 uint64_t rd_reactor_clock(struct rd_reactor *reactor);
+/* A connection has gone that came through that listener. */
+void rd_reactor_count_left(struct rd_reactor *reactor, unsigned listener);
 /* Connections open. [any] */
 uint64_t rd_reactor_active(const struct rd_reactor *reactor);
 

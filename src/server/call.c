@@ -212,7 +212,7 @@ static int call_run(struct call *c)
     rd_loop_update_time(c->reactor.loop);
     rd_timer_start(c->reactor.loop, &c->limit, LIMIT_MS, 0);
     rd_count(&c->reactor.counters->accepted, 1);
-    rd_conn_open(&c->reactor, fd, &peer, 0);
+    rd_conn_open(&c->reactor, fd, &peer, RD_LISTENER_NONE);
     rd_reactor_run(&c->reactor);
     return c->request.failed || c->reply->text.failed ? RESTD_ENOMEM : 0;
 }

@@ -28,6 +28,7 @@ int rd_loops_make(struct restd_server *s, struct rd_snapshot *snapshot,
                                  plan->in_size, plan->fd_max);
         }
         if (rc == 0) {
+            loop->reactor.listeners = s->listeners;
             rc = rd_h1_init(&loop->h1, &loop->reactor, &snapshot->views[i]);
         }
         if (rc != 0) {

@@ -71,6 +71,7 @@ int restd_server_new(const struct restd_options *options,
         return rd_error(error, RESTD_ENOMEM, "out of memory");
     }
     s->options = s->asked = own;
+    s->acceptor.is_on = 1;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->stopped, NULL);
     atomic_init(&s->state, RESTD_STATE_STARTING);
@@ -224,7 +225,7 @@ int restd_server_start(struct restd_server *s, struct restd_error *error)
 {
     int rc = rd_server_check_starting(s, error);
 
-    if (rc == 0 && s->listeners_n == 0) {
+    if (rc == 0 && restd_server_address(s, 0, NULL, 0) == RESTD_ENOENT) {
         rc = rd_error(error, RESTD_ESTATE, "no listener");
     }
     if (rc == 0) {

@@ -21,8 +21,6 @@
 #include "net/listener.h"
 #include "net/reactor.h"
 
-#define RD_LISTENERS_MAX 16
-
 /* Stages of the 1 Hz sampler. */
 #define RD_RATE_SECONDS 60
 #define RD_WINDOW_SECONDS 10
@@ -115,7 +113,7 @@ struct restd_server {
     struct restd_router *router;   /* that of the newest snapshot */
     struct rd_snapshot *snapshots; /* [control] newest first */
     struct rd_listener listeners[RD_LISTENERS_MAX];
-    unsigned listeners_n;
+    unsigned listeners_n; /* slots used so far; [lock: lock], main changes it */
     /* RD_REACTORS_MAX places; NULL: not started. [any] to read below loops_n,
      * which is released when a loop is ready. */
     struct rd_server_loop **loops;
