@@ -429,7 +429,7 @@ START_TEST(both_ends_of_the_connection)
     ck_assert_int_eq(getsockname(c->fd, (struct sockaddr *)&own, &len), 0);
     ck_assert_int_eq(
         content_ask(c, "GET /addresses HTTP/1.1\r\nHost: x\r\n\r\n", &r), 200);
-    snprintf(want, sizeof(want), "127.0.0.1:%u|127.0.0.1|%s|2",
+    snprintf(want, sizeof(want), "127.0.0.1:%u|127.0.0.1|%s|0",
              ntohs(own.sin_port), address);
     ck_assert_str_eq(r.body, want);
     client_close(c);
