@@ -9,13 +9,15 @@
 
 RESTD_BEGIN_DECLS
 
-/** Log levels, syslog's severities that are used. */
+/** Log levels, syslog's severities that are used; and the class of the lines that
+ * restd_access_log() writes, which no level holds back. */
 enum restd_log_level {
     RESTD_LOG_ERROR = 3,
     RESTD_LOG_WARNING = 4,
     RESTD_LOG_NOTICE = 5,
     RESTD_LOG_INFO = 6,
-    RESTD_LOG_DEBUG = 7
+    RESTD_LOG_DEBUG = 7,
+    RESTD_LOG_ACCESS = 8
 };
 
 /**
@@ -25,6 +27,12 @@ enum restd_log_level {
  */
 typedef void restd_log_fn(enum restd_log_level level, int64_t time_unix_ms,
                           const char *line, void *data);
+
+/**
+ * What a restd_log_fn has put off is to be written now, as no line is at hand.
+ * On the same thread.
+ */
+typedef void restd_log_flush_fn(void *data);
 
 /**
  * Options of a server.
@@ -62,7 +70,9 @@ struct restd_options {
     uint32_t drain_silence_ms;        /* an idle connection's last chance */
     uint32_t log_level;               /* enum restd_log_level */
     restd_log_fn *log;                /* NULL: nothing is logged */
-    void *log_data;                   /* passed to log */
+    void *log_data;                   /* passed to log, log_flush */
+    restd_log_flush_fn *log_flush;    /* NULL: not called */
+    uint32_t log_ring_bytes;          /* of each thread; a power of two */
 };
 
 /** Fills in the defaults of the first `size` bytes; for restd_options_init().

@@ -200,6 +200,9 @@ RESTD_API struct restd_loop *restd_server_control(struct restd_server *server);
 RESTD_API void restd_server_log(struct restd_server *server,
                                 enum restd_log_level level, const char *format,
                                 ...) RESTD_PRINTF(3, 4);
+/** Has the log writer call options.log_flush soon, also if there is no line: for
+ * a sink that is to do something on that thread. [any thread] */
+RESTD_API void restd_server_log_flush(struct restd_server *server);
 
 RESTD_END_DECLS
 

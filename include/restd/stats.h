@@ -63,7 +63,8 @@ struct restd_stats {
     double latency_p50, latency_p90, latency_p95, latency_p99, latency_p999;
     double uptime_seconds;
     int64_t started_unix_ms;
-    uint64_t log_dropped;
+    uint64_t log_dropped;    /* messages that found no room */
+    uint64_t access_dropped; /* lines of the access log, likewise */
 };
 
 /** One owner of memory; never grows. Names are static memory. */

@@ -3,32 +3,23 @@
  *
  * Each attached thread is the only producer of one ring (log_ring.h), the
  * writer thread the only consumer of all. Ring 0 is for threads that are not
- * attached: a mutex makes them one producer. The writer takes what was there
- * when its pass began, oldest first, so that a flood keeps it neither from
- * reporting what was dropped nor from stopping.
- *
- * The writer sleeps on a semaphore. It says so in `asleep` before it looks at
- * the rings once more, and a producer looks at `asleep` after it has published;
- * as all four are sequentially consistent, one of them sees the other. A
- * producer posts only if it was the one to clear `asleep`, and the writer waits
- * unless it was, so that posts and waits always pair.
+ * attached: a mutex makes them one producer. The writer is log_writer.c.
  *
  * Not here: files, syslog, time formatting; that is the sink's.
  */
 #include "base/log.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log_ring.h"
+#include "base/log_state.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "base/utf8.h"
@@ -37,25 +28,6 @@
 #define RINGS_MAX 65536u
 /* For a sink that hangs. */
 #define STOP_WAIT_S 2
-
-struct rd_log {
-    uint64_t id; /* never used again, unlike an address */
-    restd_log_fn *sink;
-    void *data;
-    _Atomic int level;     /* enum restd_log_level */
-    unsigned rings_n;      /* with ring 0 */
-    unsigned char *memory; /* of all rings */
-    size_t memory_bytes, self_bytes;
-    _Atomic unsigned rings_used; /* with ring 0; changed under the lock */
-    pthread_mutex_t lock;        /* ring 0's producers, attaching */
-    sem_t wake;
-    _Atomic int asleep;
-    _Atomic int stopping;
-    int running, abandoned; /* owner's */
-    uint64_t reported;      /* writer's: drops that it has told of */
-    pthread_t thread;
-    struct rd_log_ring rings[];
-};
 
 static _Atomic uint64_t next_id = 1;
 static _Thread_local struct {
@@ -119,11 +91,6 @@ void rd_log_free(struct rd_log *log)
     rd_page_free(log, log->self_bytes);
 }
 
-void rd_log_set_level(struct rd_log *log, enum restd_log_level level)
-{
-    atomic_store_explicit(&log->level, (int)level, memory_order_relaxed);
-}
-
 void rd_log_attach(struct rd_log *log)
 {
     if (log == NULL || log->sink == NULL || own.log_id == log->id) {
@@ -139,14 +106,34 @@ void rd_log_attach(struct rd_log *log)
     (void)pthread_mutex_unlock(&log->lock);
 }
 
-uint64_t rd_log_dropped(const struct rd_log *log)
+uint64_t rd_log_dropped_sum(const struct rd_log *log, int access)
 {
     uint64_t sum = 0;
     unsigned used = atomic_load(&log->rings_used);
     for (unsigned i = 0; i < used; i++) {
-        sum += atomic_load(&log->rings[i].dropped);
+        sum += atomic_load(&log->rings[i].dropped[access]);
     }
     return sum;
+}
+
+uint64_t rd_log_dropped(const struct rd_log *log)
+{
+    return rd_log_dropped_sum(log, 0);
+}
+
+uint64_t rd_log_access_dropped(const struct rd_log *log)
+{
+    return rd_log_dropped_sum(log, 1);
+}
+
+void rd_log_set_level(struct rd_log *log, enum restd_log_level level)
+{
+    atomic_store_explicit(&log->level, (int)level, memory_order_relaxed);
+}
+
+void rd_log_set_flush(struct rd_log *log, restd_log_flush_fn *flush)
+{
+    log->flush = flush;
 }
 
 uint64_t rd_log_bytes(const struct rd_log *log)
@@ -174,11 +161,38 @@ static void line_clean(char *line, size_t len)
     }
 }
 
-static void writer_wake(struct rd_log *log)
+/* Wakes the writer if it sleeps as deep as that. */
+static void writer_wake(struct rd_log *log, int depth)
 {
-    if (atomic_load(&log->asleep) && atomic_exchange(&log->asleep, 0)) {
+    if (atomic_load(&log->sleep) >= depth &&
+        atomic_exchange(&log->sleep, RD_LOG_AWAKE) != RD_LOG_AWAKE) {
         (void)sem_post(&log->wake);
     }
+}
+
+void rd_log_flush(struct rd_log *log)
+{
+    if (log != NULL && log->sink != NULL) {
+        atomic_store(&log->flush_asked, 1);
+        writer_wake(log, RD_LOG_NAPPING);
+    }
+}
+
+static void record_put(struct rd_log *log, const struct rd_log_record *record,
+                       const char *text, int access)
+{
+    uint32_t used, half;
+    if (own.log_id == log->id) {
+        struct rd_log_ring *ring = &log->rings[own.ring];
+        half = ring->size / 2;
+        used = rd_log_ring_write(ring, record, text, access);
+    } else {
+        (void)pthread_mutex_lock(&log->lock);
+        half = log->rings[0].size / 2;
+        used = rd_log_ring_write(&log->rings[0], record, text, access);
+        (void)pthread_mutex_unlock(&log->lock);
+    }
+    writer_wake(log, access && used < half ? RD_LOG_ASLEEP : RD_LOG_NAPPING);
 }
 
 static int level_off(const struct rd_log *log, enum restd_log_level level)
@@ -203,15 +217,19 @@ void rd_log_v(struct rd_log *log, enum restd_log_level level,
     line_clean(line, len);
     struct rd_log_record record = {(uint32_t)len, (uint32_t)level,
                                    rd_clock_unix_ms()};
-    if (own.log_id == log->id) {
-        rd_log_ring_write(&log->rings[own.ring], &record, line);
-    } else {
-        (void)pthread_mutex_lock(&log->lock);
-        rd_log_ring_write(&log->rings[0], &record, line);
-        (void)pthread_mutex_unlock(&log->lock);
-    }
-    writer_wake(log);
+    record_put(log, &record, line, 0);
     errno = saved;
+}
+
+void rd_log_access(struct rd_log *log, int64_t time_ms, const char *line,
+                   uint32_t len)
+{
+    if (log == NULL || log->sink == NULL) {
+        return;
+    }
+    struct rd_log_record record = {len, RESTD_LOG_ACCESS, time_ms};
+    RD_ASSERT(len <= RD_LOG_TEXT_MAX);
+    record_put(log, &record, line, 1);
 }
 
 void rd_log(struct rd_log *log, enum restd_log_level level, const char *format,
@@ -226,95 +244,6 @@ void rd_log(struct rd_log *log, enum restd_log_level level, const char *format,
     va_end(args);
 }
 
-/* ---- the writer */
-
-/* The ring with the oldest record of this pass, and that record's head. */
-static struct rd_log_ring *oldest_find(struct rd_log *log, unsigned used,
-                                       struct rd_log_record *oldest)
-{
-    struct rd_log_ring *found = NULL;
-    for (unsigned i = 0; i < used; i++) {
-        struct rd_log_record record;
-        if (rd_log_ring_peek(&log->rings[i], &record) &&
-            (found == NULL || record.time_ms < oldest->time_ms)) {
-            *oldest = record;
-            found = &log->rings[i];
-        }
-    }
-    return found;
-}
-
-/* Hands out everything that is in the rings now. */
-static void rings_drain(struct rd_log *log)
-{
-    unsigned used = atomic_load(&log->rings_used);
-    for (unsigned i = 0; i < used; i++) {
-        rd_log_ring_mark(&log->rings[i]);
-    }
-    struct rd_log_record record;
-    struct rd_log_ring *ring;
-    while ((ring = oldest_find(log, used, &record)) != NULL) {
-        char text[RD_LOG_LINE_MAX + 1];
-        rd_log_ring_take(ring, &record, text);
-        text[record.len] = '\0';
-        log->sink((enum restd_log_level)record.level, record.time_ms, text,
-                  log->data);
-    }
-}
-
-static void drops_report(struct rd_log *log)
-{
-    uint64_t dropped = rd_log_dropped(log);
-    if (dropped != log->reported) {
-        char text[64];
-        snprintf(text, sizeof(text), "%llu log lines dropped",
-                 (unsigned long long)(dropped - log->reported));
-        log->reported = dropped;
-        log->sink(RESTD_LOG_WARNING, rd_clock_unix_ms(), text, log->data);
-    }
-}
-
-static int nothing_to_do(const struct rd_log *log)
-{
-    if (atomic_load(&log->stopping) || rd_log_dropped(log) != log->reported) {
-        return 0;
-    }
-    unsigned used = atomic_load(&log->rings_used);
-    for (unsigned i = 0; i < used; i++) {
-        if (!rd_log_ring_empty(&log->rings[i])) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static void writer_sleep(struct rd_log *log)
-{
-    atomic_store(&log->asleep, 1);
-    if (!nothing_to_do(log) && atomic_exchange(&log->asleep, 0)) {
-        return;
-    }
-    /* Also if somebody else has cleared it: then the post is coming. */
-    while (sem_wait(&log->wake) != 0 && errno == EINTR) {
-    }
-}
-
-static void *writer_main(void *arg)
-{
-    struct rd_log *log = arg;
-    for (;;) {
-        /* Read before the drain: what was logged before the stop is then in
-         * the rings already. */
-        int last = atomic_load(&log->stopping);
-        rings_drain(log);
-        drops_report(log);
-        if (last) {
-            return NULL;
-        }
-        writer_sleep(log);
-    }
-}
-
 int rd_log_start(struct rd_log *log, uint32_t stack_bytes)
 {
     if (log->running) {
@@ -325,7 +254,7 @@ int rd_log_start(struct rd_log *log, uint32_t stack_bytes)
     }
     atomic_store(&log->stopping, 0);
     int rc = rd_thread_start(&log->thread, "restd-log", stack_bytes,
-                             writer_main, log);
+                             rd_log_writer, log);
     if (rc == 0) {
         log->running = 1;
     }
@@ -339,7 +268,7 @@ void rd_log_stop(struct rd_log *log)
     }
     struct timespec until;
     atomic_store(&log->stopping, 1);
-    writer_wake(log);
+    writer_wake(log, RD_LOG_NAPPING);
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += STOP_WAIT_S;
     if (pthread_timedjoin_np(log->thread, NULL, &until) != 0) {

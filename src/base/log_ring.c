@@ -14,8 +14,8 @@
 
 #define HEAD_BYTES ((uint32_t)sizeof(struct rd_log_record))
 
-RD_STATIC_ASSERT(sizeof(struct rd_log_record) + RD_LOG_LINE_MAX <=
-                     RD_LOG_RING_MIN,
+RD_STATIC_ASSERT(sizeof(struct rd_log_record) + RD_LOG_TEXT_MAX <=
+                     RD_LOG_RING_MIN - RD_LOG_RING_MIN / 4,
                  "the smallest ring holds the longest line");
 
 void rd_log_ring_init(struct rd_log_ring *ring, unsigned char *memory,
@@ -30,7 +30,11 @@ static void bytes_put(struct rd_log_ring *ring, uint32_t pos, const void *data,
                       uint32_t len)
 {
     uint32_t at = pos & (ring->size - 1);
-    uint32_t first = ring->size - at < len ? ring->size - at : len;
+    uint32_t first = ring->size - at;
+    if (__builtin_expect(first >= len, 1)) {
+        memcpy(ring->memory + at, data, len);
+        return;
+    }
     memcpy(ring->memory + at, data, first);
     memcpy(ring->memory, (const unsigned char *)data + first, len - first);
 }
@@ -39,30 +43,40 @@ static void bytes_get(const struct rd_log_ring *ring, uint32_t pos, void *data,
                       uint32_t len)
 {
     uint32_t at = pos & (ring->size - 1);
-    uint32_t first = ring->size - at < len ? ring->size - at : len;
+    uint32_t first = ring->size - at;
+    if (__builtin_expect(first >= len, 1)) {
+        memcpy(data, ring->memory + at, len);
+        return;
+    }
     memcpy(data, ring->memory + at, first);
     memcpy((unsigned char *)data + first, ring->memory, len - first);
 }
 
-void rd_log_ring_write(struct rd_log_ring *ring,
-                       const struct rd_log_record *record, const char *text)
+uint32_t rd_log_ring_write(struct rd_log_ring *ring,
+                           const struct rd_log_record *record, const char *text,
+                           int low)
 {
     uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-    uint32_t need = HEAD_BYTES + record->len;
-    if (ring->size - (head - tail) < need) {
-        uint64_t n = atomic_load_explicit(&ring->dropped, memory_order_relaxed);
-        atomic_store(&ring->dropped, n + 1);
-        return;
+    uint32_t room = ring->size - (low ? ring->size / 4 : 0);
+    uint32_t used = head - tail + HEAD_BYTES + record->len;
+    if (used > room) {
+        _Atomic uint64_t *dropped = &ring->dropped[low];
+        atomic_store(dropped,
+                     atomic_load_explicit(dropped, memory_order_relaxed) + 1);
+        return 0;
     }
     bytes_put(ring, head, record, HEAD_BYTES);
     bytes_put(ring, head + HEAD_BYTES, text, record->len);
-    atomic_store(&ring->head, head + need);
+    atomic_store(&ring->head, head + HEAD_BYTES + record->len);
+    return used;
 }
 
-void rd_log_ring_mark(struct rd_log_ring *ring)
+uint32_t rd_log_ring_mark(struct rd_log_ring *ring)
 {
     ring->limit = atomic_load(&ring->head);
+    return ring->limit -
+           atomic_load_explicit(&ring->tail, memory_order_relaxed);
 }
 
 int rd_log_ring_peek(const struct rd_log_ring *ring,
@@ -73,7 +87,7 @@ int rd_log_ring_peek(const struct rd_log_ring *ring,
         return 0;
     }
     bytes_get(ring, tail, record, HEAD_BYTES);
-    RD_ASSERT(record->len <= RD_LOG_LINE_MAX);
+    RD_ASSERT(record->len <= RD_LOG_TEXT_MAX);
     return 1;
 }
 

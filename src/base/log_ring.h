@@ -10,15 +10,15 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define RD_LOG_LINE_MAX 1000
-#define RD_LOG_RING_MIN 2048u /* the longest record fits */
+#define RD_LOG_TEXT_MAX 2000
+#define RD_LOG_RING_MIN 4096u /* the longest record fits, twice */
 #define RD_LOG_RING_MAX (1u << 30)
 
 /* Two cache lines, so that the two threads share none that they write. */
 #define RD_LOG_RING_ALIGN 64
 
 struct rd_log_record {
-    uint32_t len; /* of the text, at most RD_LOG_LINE_MAX */
+    uint32_t len; /* of the text, at most RD_LOG_TEXT_MAX */
     uint32_t level;
     int64_t time_ms;
 };
@@ -27,7 +27,7 @@ struct rd_log_ring {
     _Alignas(RD_LOG_RING_ALIGN) _Atomic uint32_t head; /* [producer] */
     uint32_t size;
     unsigned char *memory;
-    _Atomic uint64_t dropped;                          /* [producer] */
+    _Atomic uint64_t dropped[2];                       /* [producer] */
     _Alignas(RD_LOG_RING_ALIGN) _Atomic uint32_t tail; /* [consumer] */
     uint32_t limit;                                    /* [consumer] */
 };
@@ -35,12 +35,16 @@ struct rd_log_ring {
 /* `size` is a power of two from RD_LOG_RING_MIN to RD_LOG_RING_MAX. [init] */
 void rd_log_ring_init(struct rd_log_ring *ring, unsigned char *memory,
                       uint32_t size);
-/* Appends a record, or counts it as dropped if it does not fit. Both are
- * sequentially consistent stores. [producer] */
-void rd_log_ring_write(struct rd_log_ring *ring,
-                       const struct rd_log_record *record, const char *text);
-/* Begins a pass: peek sees what is there now, and nothing later. [consumer] */
-void rd_log_ring_mark(struct rd_log_ring *ring);
+/* Appends a record and returns how many bytes are in use then, or counts it in
+ * dropped[low] if it does not fit and returns 0. A `low` one has to leave a
+ * quarter of the ring free. Both are sequentially consistent stores.
+ * [producer] */
+uint32_t rd_log_ring_write(struct rd_log_ring *ring,
+                           const struct rd_log_record *record, const char *text,
+                           int low);
+/* Begins a pass: peek sees what is there now, and nothing later. Returns how
+ * many bytes that are. [consumer] */
+uint32_t rd_log_ring_mark(struct rd_log_ring *ring);
 /* Copies the next record of the pass without its text; 0: there is none.
  * [consumer] */
 int rd_log_ring_peek(const struct rd_log_ring *ring,

@@ -170,8 +170,8 @@ static int call_init(struct call *c, const struct restd_router *router)
     c->options.connections_max = 1;
     c->options.linger_max = 0; /* nobody is there to see a reset */
     rd_budget_init(&c->budget, c->options.memory_budget_bytes, 1);
-    int rc =
-        rd_log_new(1, RD_LOG_RING_BYTES, RESTD_LOG_ERROR, NULL, NULL, &c->log);
+    int rc = rd_log_new(1, c->options.log_ring_bytes, RESTD_LOG_ERROR, NULL,
+                        NULL, &c->log);
     if (rc == 0) {
         rc = rd_reactor_init(&c->reactor, 0, &c->options, &c->budget, c->log,
                              &rd_h1_protocol, rd_h1_input_bytes(&c->options),

@@ -82,6 +82,9 @@ static const struct option table[] = {
      FIELD(drain_silence_ms)},
     {{"log_level", "", RESTD_LOG_NOTICE, RESTD_LOG_ERROR, RESTD_LOG_DEBUG,
       "3 error, 4 warning, 5 notice, 6 info, 7 debug"}, FIELD(log_level)},
+    {{"log_ring", "bytes", 16 * KIB, 4 * KIB, MIB,
+      "lines on their way to the log, per thread; a power of two"},
+     FIELD(log_ring_bytes)},
 };
 /* clang-format on */
 #define TABLE_N (sizeof(table) / sizeof(table[0]))
@@ -223,6 +226,11 @@ int rd_options_check(const struct restd_options *options,
                 (unsigned long long)info->max, *info->unit ? " " : "",
                 info->unit, (unsigned long long)value);
         }
+    }
+    if (options->log_ring_bytes & (options->log_ring_bytes - 1)) {
+        return rd_error(error, RESTD_ERANGE,
+                        "log_ring must be a power of two, not %u",
+                        options->log_ring_bytes);
     }
     if (options->output_low_bytes > options->output_high_bytes) {
         return rd_error(error, RESTD_ERANGE,

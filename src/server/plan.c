@@ -60,7 +60,8 @@ unsigned rd_plan_log_rings(unsigned loops)
 static uint64_t total_fixed(const struct rd_plan *plan,
                             const struct restd_options *o, unsigned loops)
 {
-    uint64_t logs = o->log ? rd_plan_log_rings(loops) * RD_LOG_RING_BYTES : 0;
+    uint64_t logs =
+        o->log ? rd_plan_log_rings(loops) * (uint64_t)o->log_ring_bytes : 0;
 
     return rd_plan_fixed(plan, loops) + logs +
            loops * (rd_reactor_fixed_bytes(plan->in_size, plan->fd_max) +

@@ -31,12 +31,13 @@ static int make_plan(struct restd_server *s, struct restd_error *error)
     }
     o->workers = s->plan.loops_n;
     o->connections_max = s->plan.connections_max;
-    rc = rd_log_new(rd_plan_log_rings(o->workers), RD_LOG_RING_BYTES,
+    rc = rd_log_new(rd_plan_log_rings(o->workers), o->log_ring_bytes,
                     (enum restd_log_level)o->log_level, o->log, o->log_data,
                     &s->log);
     if (rc != 0) {
         return rd_error(error, rc, "cannot make the log");
     }
+    rd_log_set_flush(s->log, o->log_flush);
     rd_budget_init(&s->budget, o->memory_budget_bytes, o->workers + 1);
     rd_ledger_init(&s->ledger, &s->budget);
     if (rd_ledger_charge(&s->ledger, RD_MEM_FIXED,
@@ -346,4 +347,9 @@ void restd_server_log(struct restd_server *s, enum restd_log_level level,
     va_start(args, format);
     rd_log_v(s->log, level, format, args);
     va_end(args);
+}
+
+void restd_server_log_flush(struct restd_server *s)
+{
+    rd_log_flush(s->log);
 }

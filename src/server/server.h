@@ -173,7 +173,6 @@ void rd_reload_run(struct rd_post *post);
 void rd_server_lint(struct restd_server *server);
 
 /* plan.c */
-#define RD_LOG_RING_BYTES 16384u
 unsigned rd_plan_log_rings(unsigned loops);
 int rd_plan_make(const struct restd_options *options, struct rd_plan *plan,
                  struct restd_error *error);

@@ -131,6 +131,7 @@ static void read_stats(const struct restd_server *s, struct restd_stats *stats)
     stats->connections_max = s->plan.connections_max;
     stats->started_unix_ms = s->started_unix_ms;
     stats->log_dropped = rd_log_dropped(s->log);
+    stats->access_dropped = rd_log_access_dropped(s->log);
     if (!s->sampler) {
         return;
     }

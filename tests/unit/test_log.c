@@ -168,7 +168,7 @@ END_TEST
 START_TEST(arguments_and_failures)
 {
     struct rd_log *log = NULL;
-    static const uint32_t sizes[] = {0, 1, 1024, 3000, 4097, 1u << 31};
+    static const uint32_t sizes[] = {0, 1, 2048, 3000, 4097, 1u << 31};
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         ck_assert_int_eq(
             rd_log_new(1, sizes[i], RESTD_LOG_INFO, sink, &seen, &log),

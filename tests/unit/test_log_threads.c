@@ -179,7 +179,7 @@ static void threads_run(unsigned rings, uint32_t bytes)
 
 START_TEST(threads_with_small_rings)
 {
-    threads_run(THREADS, 2048);
+    threads_run(THREADS, 4096);
 }
 END_TEST
 
