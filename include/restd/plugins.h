@@ -31,11 +31,12 @@ typedef void restd_access_log_fn(const char *line, size_t len, void *data);
  */
 struct restd_access_log_options {
     size_t size;
-    restd_access_log_fn *write; /* NULL: the server's log, at level INFO */
+    restd_access_log_fn *write; /* NULL: the server's log, RESTD_LOG_ACCESS */
     void *data;                 /* of write; outlives the server */
-    uint8_t combined;           /* with Referer and User-Agent; 1 */
-    uint8_t request_id;         /* then restd_request_id(); 0 */
-    uint8_t duration;           /* then microseconds, from first byte; 0 */
+    const char *format;         /* see below; NULL: "combined" */
+    uint32_t sample;            /* of so many requests one has a line; 1 */
+    uint32_t slow_ms; /* requests that take so long always have; 0: none */
+    int min_status;   /* others have none with a lower status; 0 */
 };
 RESTD_API void
 restd_access_log_options_init_size(struct restd_access_log_options *options,
@@ -47,19 +48,33 @@ restd_access_log_options_init(struct restd_access_log_options *options)
 }
 
 /**
- * Access log in the Common or Combined format, one line for each request when
- * it has ended:
+ * Access log: a line for each request when it has ended. `format` is one of
  *
- *     192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 2326
- *     "http://referer.example/" "agent/1.0" ID MICROSECONDS
+ * - "combined": what goaccess, fail2ban and others read:
+ *   `192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 2326
+ *   "http://referer.example/" "agent/1.0"` in one line;
+ * - "common": without the last two; "vcombined": "combined" behind host:port;
+ * - "json", "logfmt": the same with names, and host, duration and request id;
+ * - a pattern with $remote_addr, $remote_user ("-"), $time_local,
+ *   $time_iso8601, $msec (seconds since 1970), $request, $request_method,
+ *   $request_uri, $server_protocol, $status, $body_bytes_sent, $request_time
+ *   (seconds since the first byte), $request_id, $host, $vhost (with a port),
+ *   $http_NAME (a header field, in lower case with '_' for '-').
  *
- * (in one line; the last two by option). The time is that of the end, in local
- * time and with its zone. What is absent is "-", so is the request line of what
- * was no request (400, 408, 431), and a content of 0 bytes. Octets that could
- * forge or break a line (controls, '"', '\', 0x7f and above) are written as
- * \xHH. A line has at most 1000 bytes: a long target, Referer or User-Agent is
- * cut, and ends with "...". A reply that was given up has the status and as
- * much content as were sent of it. `options` may be NULL.
+ * The time is that of the end, local and with its zone. What is absent is "-"
+ * (null in JSON), so is the request line of what was no request (400, 408,
+ * 431), and, but for JSON, logfmt and patterns, a content of 0 bytes. Status 499
+ * is a client that left before the reply. Octets that could forge or break a
+ * line (controls, '"', '\', 0x7f and above) are written as \xHH; in JSON and
+ * logfmt as their strings have them, and valid UTF-8 is kept. A line has at most
+ * 2000 bytes: what is too long is cut and ends with "...". A reply that was
+ * given up has the status and as much content as were sent of it.
+ *
+ * `sample` counts on each loop; errors (400 and above) are not left out by it.
+ * Whatever the options say, slow requests have a line.
+ *
+ * RESTD_EINVAL for a format that is none, with the nearest name. `options` may
+ * be NULL.
  */
 RESTD_API RESTD_MUST_CHECK int
 restd_access_log(const struct restd_access_log_options *options,

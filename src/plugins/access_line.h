@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of the access log, in Common or Combined format. Pure. */
+/* A line of the access log, by a compiled format. Pure. */
 #ifndef RD_PLUGINS_ACCESS_LINE_H
 #define RD_PLUGINS_ACCESS_LINE_H
 
@@ -8,32 +8,40 @@
 #include <restd/api.h>
 
 #include "net/addr.h"
+#include "plugins/access_format.h"
 
-#define RD_ACCESS_LINE_MAX 1000u
-#define RD_ACCESS_TIME_LEN 28u /* "[10/Oct/2000:13:55:36 -0700]" */
+/* With the NUL and what a short literal is copied too much. */
+#define RD_ACCESS_LINE_SIZE (RD_ACCESS_LINE_MAX + RD_ACCESS_SLACK + 1)
+#define RD_ACCESS_LOCAL_LEN 26u /* "10/Oct/2000:13:55:36 -0700" */
+#define RD_ACCESS_ISO_LEN 25u   /* "2000-10-10T13:55:36-07:00" */
 
-/* What a line tells. Absent slices are "-". Owner: the caller, on the stack. */
-struct rd_access_entry {
-    const struct rd_addr *peer;
-    const char *time;          /* RD_ACCESS_TIME_LEN bytes */
-    struct restd_slice method; /* empty: it was no request */
-    struct restd_slice target;
-    int version_minor;
-    int status;
-    uint64_t content_bytes;
-    int combined; /* show the next two */
-    struct restd_slice referer, agent;
-    int with_id; /* show the next one, of at most 128 bytes */
-    struct restd_slice id;
-    int with_duration; /* show the next one */
-    uint64_t duration_us;
+/* A second, laid out in both ways. */
+struct rd_access_time {
+    char local[RD_ACCESS_LOCAL_LEN];
+    char iso8601[RD_ACCESS_ISO_LEN];
 };
 
-/* Writes the line and a NUL; its length. */
-unsigned rd_access_line(const struct rd_access_entry *entry,
-                        char out[RD_ACCESS_LINE_MAX + 1]);
-/* Writes Unix time in a zone `offset_s` seconds east of Greenwich. */
-void rd_access_time(int64_t unix_seconds, int offset_s,
-                    char out[RD_ACCESS_TIME_LEN]);
+/* What a line may tell. Owner: the caller, on the stack. */
+struct rd_access_entry {
+    const struct rd_addr *peer;
+    const struct rd_access_time *time;
+    int64_t time_ms;           /* since 1970 */
+    struct restd_slice method; /* empty: it was no request */
+    struct restd_slice target;
+    struct restd_slice host; /* with its port, if it has one */
+    struct restd_slice id;
+    int version_minor;
+    int status;
+    uint64_t content_bytes, duration_ns;
+    struct restd_slice headers[RD_ACCESS_HEADERS_MAX]; /* of the format */
+};
+
+/* Writes the line and a NUL; its length, at most RD_ACCESS_LINE_MAX. */
+unsigned rd_access_line(const struct rd_access_format *format,
+                        const struct rd_access_entry *entry,
+                        char out[RD_ACCESS_LINE_SIZE]);
+/* Lays out Unix time in a zone `offset_s` seconds east of Greenwich. */
+void rd_access_time_set(struct rd_access_time *time, int64_t unix_seconds,
+                        int offset_s);
 
 #endif

@@ -31,7 +31,7 @@ static void keep_log(enum restd_log_level level, int64_t time_unix_ms,
                      const char *line, void *data)
 {
     (void)time_unix_ms;
-    if (level == RESTD_LOG_INFO) {
+    if (level == RESTD_LOG_ACCESS) {
         keep_line(line, strlen(line), data);
     }
 }
@@ -93,7 +93,6 @@ static void set_up(void)
 
     server_options(&options);
     options.log = keep_log;
-    options.log_level = RESTD_LOG_INFO;
     options.header_timeout_ms = 1000;
     lines_n = 0;
     make_server();
@@ -110,15 +109,17 @@ static int is_hex32(const char *s)
 
 /* --- access log ------------------------------------------------------------ */
 
-static void use_access_log(int combined, int rest)
+#define COMMON                                                                 \
+    "$remote_addr - $remote_user [$time_local] \"$request\" $status "          \
+    "$body_bytes_sent"
+
+static void use_access_log(const char *format)
 {
     struct restd_access_log_options o;
 
     restd_access_log_options_init(&o);
     o.write = keep_line;
-    o.combined = (uint8_t)combined;
-    o.request_id = (uint8_t)rest;
-    o.duration = (uint8_t)rest;
+    o.format = format;
     use(restd_access_log(&o, &plugin, &error));
 }
 
@@ -170,7 +171,7 @@ START_TEST(access_log_common)
     };
     const unsigned n = sizeof(requests) / sizeof(requests[0]);
 
-    use_access_log(0, 0);
+    use_access_log("common");
     start();
     for (unsigned i = 0; i < n; i++) {
         ask_once(requests[i].text, requests[i].status);
@@ -196,7 +197,7 @@ START_TEST(access_log_header_too_large)
     size_t len = strlen(text);
     memset(text + len, 'a', sizeof(text) - len - 5);
     (void)snprintf(text + sizeof(text) - 5, 5, END END);
-    use_access_log(0, 0);
+    use_access_log("common");
     start();
     ask(text, 431);
     ck_assert_ptr_eq(strstr(line_at(0), "\"-\" 431 "), line_at(0));
@@ -208,7 +209,8 @@ START_TEST(access_log_combined)
     regex_t pattern;
 
     use(restd_request_id_plugin(NULL, &plugin, &error));
-    use_access_log(1, 1);
+    use_access_log(COMMON " \"$http_referer\" \"$http_user_agent\" "
+                          "$request_id $request_time");
     start();
     ask(GET("/hello") "Referer: http://r/\"x\r\nX-Request-Id: me-1\r\n"
                       "User-Agent: a\tb\\ \xc3\xa9\r\n" END,
@@ -216,7 +218,7 @@ START_TEST(access_log_combined)
     ck_assert_int_eq(
         regcomp(&pattern,
                 "^\"GET /hello HTTP/1\\.1\" 200 5 \"http://r/\\\\x22x\" "
-                "\"a\\\\x09b\\\\x5c \\\\xc3\\\\xa9\" me-1 [0-9]+$",
+                "\"a\\\\x09b\\\\x5c \\\\xc3\\\\xa9\" me-1 0\\.[0-9]{6}$",
                 REG_EXTENDED | REG_NOSUB),
         0);
     ck_assert_msg(regexec(&pattern, line_at(0), 0, NULL, 0) == 0, "%s",
@@ -232,7 +234,7 @@ END_TEST
 START_TEST(access_log_of_a_client_that_leaves)
 {
     use(restd_request_id_plugin(NULL, &plugin, &error));
-    use_access_log(0, 1);
+    use_access_log(COMMON " $request_id $request_time");
     start();
     ck_assert_int_eq(
         client_say(c, GET("/endless") "X-Request-Id: gone\r\n" END), 0);
@@ -266,9 +268,103 @@ START_TEST(access_log_to_the_servers_log)
 }
 END_TEST
 
+/* Which of `n` requests for /hello have a line, as a number in binary. */
+static unsigned logged(unsigned n, const char *path)
+{
+    char text[64];
+    unsigned mask = 0;
+    unsigned seen = lines_seen();
+
+    for (unsigned i = 0; i < n; i++) {
+        (void)snprintf(text, sizeof(text), "GET %s" HOST END, path);
+        client_reply_free(&reply);
+        ck_assert_int_eq(client_say(c, text), 0);
+        ck_assert_int_gt(client_receive(c, &reply, 0), 0);
+        /* The line comes before the reply does. */
+        mask = mask << 1 | (lines_seen() > seen);
+        seen = lines_seen();
+    }
+    return mask;
+}
+
+static void use_filter(uint32_t sample, uint32_t slow_ms, int min_status)
+{
+    struct restd_access_log_options o;
+
+    restd_access_log_options_init(&o);
+    o.write = keep_line;
+    o.sample = sample;
+    o.slow_ms = slow_ms;
+    o.min_status = min_status;
+    use(restd_access_log(&o, &plugin, &error));
+}
+
+START_TEST(access_log_of_one_in_so_many)
+{
+    use_filter(3, 0, 0);
+    start();
+    ck_assert_uint_eq(logged(7, "/hello"), 0x49);
+    ck_assert_uint_eq(logged(3, "/none"), 7); /* errors always */
+    ck_assert_uint_eq(logged(4, "/hello"), 2);
+}
+END_TEST
+
+START_TEST(access_log_of_high_status)
+{
+    use_filter(1, 0, 404);
+    start();
+    ck_assert_uint_eq(logged(2, "/hello"), 0);
+    ck_assert_uint_eq(logged(2, "/none"), 3);
+    ck_assert_uint_eq(logged(2, "/fail/3"), 3);
+}
+END_TEST
+
+static int slow(struct restd_request *request, struct restd_response *response,
+                void *data)
+{
+    struct timespec pause = {.tv_nsec = 20000000};
+
+    (void)request;
+    (void)data;
+    while (nanosleep(&pause, &pause) != 0) {
+    }
+    return restd_response_printf(response, "slow");
+}
+
+START_TEST(access_log_of_slow_requests)
+{
+    use_filter(1000, 20, 500);
+    add("GET", "/slow", slow, NULL);
+    start();
+    ck_assert_uint_eq(logged(2, "/hello"), 0);
+    ck_assert_uint_eq(logged(2, "/slow"), 3);
+}
+END_TEST
+
+START_TEST(access_log_options_that_are_none)
+{
+    struct restd_access_log_options o;
+    static const char near[] = "did you mean \"combined\"?";
+
+    restd_access_log_options_init(&o);
+    o.format = "conbined";
+    ck_assert_int_eq(restd_access_log(&o, &plugin, &error), RESTD_EINVAL);
+    ck_assert_msg(strstr(error.message, near) != NULL, "%s", error.message);
+    o.format = NULL;
+    o.sample = 0;
+    ck_assert_int_eq(restd_access_log(&o, &plugin, &error), RESTD_EINVAL);
+    o.sample = 1;
+    o.min_status = 600;
+    ck_assert_int_eq(restd_access_log(&o, &plugin, &error), RESTD_EINVAL);
+    o.min_status = 0;
+    ck_assert_int_eq(restd_access_log(&o, &plugin, &error), 0);
+    plugin.free(plugin.data);
+}
+END_TEST
+
 START_TEST(access_log_of_pipelined_requests_in_order)
 {
-    use_access_log(0, 0);
+    use_access_log("common");
     start();
     ck_assert_int_eq(client_say(c, GET("/hello?1") END GET("/none?2")
                                        END GET("/hello?3") END),
@@ -446,6 +542,10 @@ int main(void)
     tcase_add_test(tcase, access_log_of_a_client_that_leaves);
     tcase_add_test(tcase, access_log_to_the_servers_log);
     tcase_add_test(tcase, access_log_of_pipelined_requests_in_order);
+    tcase_add_test(tcase, access_log_of_one_in_so_many);
+    tcase_add_test(tcase, access_log_of_high_status);
+    tcase_add_test(tcase, access_log_of_slow_requests);
+    tcase_add_test(tcase, access_log_options_that_are_none);
     tcase_add_test(tcase, request_id_is_kept_or_made);
     tcase_add_test(tcase, request_id_of_a_content_in_two_pieces);
     tcase_add_test(tcase, request_id_options);
