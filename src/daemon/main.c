@@ -39,6 +39,9 @@ static const struct {
     {SIGHUP, "SIGHUP"},   {SIGUSR1, "SIGUSR1"},
 };
 
+/* Static, as a log writer that hangs in it may outlive run(). */
+static struct rd_logsink log_sink;
+
 enum { HANDLED_SIGNALS_N = sizeof handled_signals / sizeof handled_signals[0] };
 
 static void complain(const char *format, ...) RESTD_PRINTF(1, 2);
@@ -118,9 +121,14 @@ static void on_signal(const struct rd_builtin *builtin, uint32_t number,
                       int *stopping)
 {
     const char *name = signal_name(number);
-    if (number == SIGHUP || number == SIGUSR1) {
+    if (number == SIGUSR1) {
+        rd_logsink_reopen(&log_sink);
+        restd_server_log_flush(builtin->server);
         restd_server_log(builtin->server, RESTD_LOG_NOTICE,
-                         "%s ignored: nothing to reload or reopen", name);
+                         "%s: log files are opened anew", name);
+    } else if (number == SIGHUP) {
+        restd_server_log(builtin->server, RESTD_LOG_NOTICE,
+                         "%s ignored: nothing to reload", name);
     } else if (!*stopping) {
         *stopping = 1;
         restd_server_log(builtin->server, RESTD_LOG_NOTICE,
@@ -253,8 +261,7 @@ static void fill_standard_descriptors(void)
 
 static int run(struct rd_args *args)
 {
-    /* Static, as a log writer that hangs in it may outlive this call. */
-    static struct rd_logsink sink;
+    static const struct rd_config_log to_stderr = {.target = RD_LOG_STDERR};
     struct rd_builtin builtin = {NULL, NULL, 0};
     struct restd_error error;
     fill_standard_descriptors();
@@ -264,9 +271,13 @@ static int run(struct rd_args *args)
         return EX_OSERR;
     }
     raise_descriptor_limit();
-    rd_logsink_init(&sink, STDERR_FILENO, getenv("JOURNAL_STREAM"));
+    rd_logsink_init(&log_sink, STDERR_FILENO, getenv("JOURNAL_STREAM"));
+    if (rd_logsink_configure(&log_sink, &to_stderr, NULL, &error) < 0) {
+        return complain_of(&error);
+    }
     args->options.log = rd_logsink_write;
-    args->options.log_data = &sink;
+    args->options.log_flush = rd_logsink_flush;
+    args->options.log_data = &log_sink;
     if (restd_server_new(&args->options, &builtin.server, &error) < 0) {
         return complain_of(&error);
     }
