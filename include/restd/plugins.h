@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Plugins that the library brings: access log, request id, CORS, rate limit,
- * default headers, gzip.
+ * access list, default headers, gzip.
  *
  * Each function here checks its options and fills in a struct restd_plugin for
  * restd_router_use() or restd_router_use_on(), which takes it with its data;
@@ -176,6 +176,57 @@ restd_rate_limit_options_init(struct restd_rate_limit_options *options)
 RESTD_API RESTD_MUST_CHECK int
 restd_rate_limit(const struct restd_rate_limit_options *options,
                  struct restd_plugin *plugin, struct restd_error *error);
+
+/**
+ * A set of addresses and networks.
+ * Owner: the caller. Lifetime: restd_networks_new() to restd_networks_free().
+ * Thread: [any]; immutable once made.
+ */
+struct restd_networks;
+
+/**
+ * Makes a set of a list with commas: addresses ("192.0.2.1", "2001:db8::1"),
+ * networks ("192.0.2.0/24", "2001:db8::/32"), and "unix" for the peers of unix
+ * sockets. "0.0.0.0/0" is all of IPv4 and "::/0" all of IPv6; addresses in
+ * ::ffff:0:0/96 are the IPv4 ones that they stand for. Names are not resolved.
+ *
+ * RESTD_EINVAL for an empty list, for what is none of these, and for a network
+ * with bits behind its prefix ("10.0.0.1/8"), of which the sentence says what
+ * is meant; RESTD_ELIMIT for more than 4096, RESTD_ENOMEM.
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_networks_new(const char *text, struct restd_networks **networks,
+                   struct restd_error *error);
+/** 1 if the peer of the request is in the set, or 0. In
+ * restd_router_call() it is that of a unix socket. */
+RESTD_API int restd_networks_contains(const struct restd_networks *networks,
+                                      const struct restd_request *request);
+/** NULL is allowed. */
+RESTD_API void restd_networks_free(struct restd_networks *networks);
+
+struct restd_access_list_options {
+    size_t size;
+    /* Lists as in restd_networks_new(). */
+    const char *allow; /* nobody else is let in; NULL: all are */
+    const char *deny;  /* not let in, though they are in `allow`; NULL: none */
+};
+RESTD_API void
+restd_access_list_options_init_size(struct restd_access_list_options *options,
+                                    size_t size);
+static inline void
+restd_access_list_options_init(struct restd_access_list_options *options)
+{
+    restd_access_list_options_init_size(options, sizeof(*options));
+}
+
+/**
+ * Refuses requests by the address of the client with 403. That of a client
+ * behind a proxy is the proxy's. RESTD_EINVAL without both lists, else as
+ * restd_networks_new().
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_access_list(const struct restd_access_list_options *options,
+                  struct restd_plugin *plugin, struct restd_error *error);
 
 /**
  * Adds the fields (copied) to every reply; a handler may replace or remove

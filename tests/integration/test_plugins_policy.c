@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CORS and the rate limit in a running server, seen from outside. */
+/* CORS, the rate limit and the access list in a running server, seen from
+ * outside. */
 #include "plugin_server.h"
 
 #include <arpa/inet.h>
@@ -325,6 +326,79 @@ START_TEST(rate_limit_over_all_loops)
 }
 END_TEST
 
+/* --- access list ----------------------------------------------------------- */
+
+static void make_access_list(const char *allow, const char *deny)
+{
+    struct restd_access_list_options o;
+
+    restd_access_list_options_init(&o);
+    o.allow = allow;
+    o.deny = deny;
+    must(restd_access_list(&o, &plugin, &error));
+}
+
+static void connect_unix(void)
+{
+    client_close(c);
+    c->start = c->len = 0;
+    ck_assert_int_eq(client_connect_unix(c, socket_path), 0);
+}
+
+START_TEST(access_list_denies_what_it_allows)
+{
+    make_access_list("127.0.0.0/24, unix", "127.0.0.2");
+    use(0);
+    start();
+    ask(GET("/hello") END, 200);
+    connect_unix();
+    ask(GET("/hello") END, 200);
+    connect_from("127.0.1.1");
+    ask(GET("/hello") END, 403);
+    has("Content-Type: application/problem+json");
+    ck_assert_ptr_nonnull(strstr(reply.body, "\"status\":403"));
+    ck_assert_int_eq(reply.close, 0);
+    /* What is there is not told. */
+    ask(GET("/none") END, 403);
+    ask("DELETE /hello" HOST END, 403);
+    /* A content that is still to come is not waited for. */
+    ask("POST /echo" HOST "Content-Length: 5\r\n\r\n", 403);
+    ck_assert_int_eq(reply.close, 1);
+    connect_from("127.0.0.2");
+    ask(GET("/hello") END, 403);
+    connect_from("127.0.0.3");
+    ask(GET("/hello") END, 200);
+}
+END_TEST
+
+START_TEST(access_list_that_only_denies)
+{
+    make_access_list(NULL, "unix, 127.0.0.2, ::/0");
+    use(0);
+    start();
+    ask(GET("/hello") END, 200);
+    connect_from("127.0.0.2");
+    ask(GET("/hello") END, 403);
+    connect_unix();
+    ask(GET("/hello") END, 403);
+}
+END_TEST
+
+START_TEST(access_list_of_one_route)
+{
+    make_access_list("unix", NULL);
+    int route =
+        restd_router_add(plugin_router, "GET", "/own", nothing, NULL, &error);
+    must(route);
+    must(restd_router_use_on(plugin_router, route, &plugin, &error));
+    start();
+    ask(GET("/own") END, 403);
+    ask(GET("/hello") END, 200);
+    connect_unix();
+    ask(GET("/own") END, 200);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plugins_policy");
@@ -341,6 +415,9 @@ int main(void)
     tcase_add_test(tcase, rate_limit_asks_for_a_second_at_least);
     tcase_add_test(tcase, rate_limit_of_one_route);
     tcase_add_test(tcase, rate_limit_over_all_loops);
+    tcase_add_test(tcase, access_list_denies_what_it_allows);
+    tcase_add_test(tcase, access_list_that_only_denies);
+    tcase_add_test(tcase, access_list_of_one_route);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
