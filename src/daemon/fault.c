@@ -10,6 +10,9 @@
 #include <string.h>
 
 static int fill(struct restd_error *error, int code, int os_errno,
+                const char *format, va_list list) RESTD_PRINTF(4, 0);
+
+static int fill(struct restd_error *error, int code, int os_errno,
                 const char *format, va_list list)
 {
     if (error == NULL) {
