@@ -25,6 +25,12 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/restdaemon
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+# The daemon reads /etc/restdaemon; a prefix of one's own is left only with
+# what is below it.
+SYSCONFDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
 
 # --- variant ----------------------------------------------------------------
 
@@ -428,6 +434,24 @@ MAN := $(sort $(wildcard docs/man/*.[1-8]))
 man_place = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
 MAN_LINKS = $(shell scripts/man-links $(filter %.3,$(MAN)))
 
+# What is deployed, as source:place. Of the first kind is what people edit: it
+# is neither replaced when it is there nor removed when it has been changed.
+# Places of programs and files in the others are those of this installation.
+CONF_EDITED := conf/restdaemon.conf:$(SYSCONFDIR)/restdaemon/restdaemon.conf \
+	conf/logrotate/restdaemon:$(SYSCONFDIR)/logrotate.d/restdaemon
+CONF_OTHER := $(foreach u,service socket, \
+	conf/systemd/restdaemon.$(u):$(UNITDIR)/restdaemon.$(u)) \
+	conf/openrc/restdaemon:$(DOCDIR)/openrc/restdaemon \
+	conf/sysctl.d/60-restdaemon.conf:$(DOCDIR)/60-restdaemon.conf \
+	conf/completion/restdaemon.bash:$(COMPLETIONDIR)/restdaemon
+# Only those that the tree has.
+in_tree = $(foreach p,$(1),$(if $(wildcard $(firstword $(subst :, ,$(p)))),$(p)))
+CONF_EDITED := $(call in_tree,$(CONF_EDITED))
+CONF_OTHER := $(call in_tree,$(CONF_OTHER))
+# What the unit may execute is below /usr, or where it has been put.
+CONF_SED := -e 's|/usr/sbin/restdaemon|$(SBINDIR)/restdaemon|' \
+	$(if $(filter /usr/%,$(SBINDIR)),,-e 's|^ExecPaths=/usr$$|& $(SBINDIR)|')
+
 install: $(OUTPUTS)
 	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(CMAKEDIR)' \
 		'$(DESTDIR)$(INCLUDEDIR)/restd' '$(DESTDIR)$(SBINDIR)' \
@@ -446,6 +470,14 @@ install: $(OUTPUTS)
 	@for m in $(MAN_LINKS); do \
 		ln -sf "$${m#*:}" '$(DESTDIR)$(MANDIR)'/man3/"$${m%:*}" || exit 1; \
 		done
+	@for c in $(foreach c,$(CONF_EDITED),'$(c)'); do \
+		at='$(DESTDIR)'"$${c#*:}"; [ ! -e "$$at" ] || continue; \
+		install -D -m 644 "$${c%%:*}" "$$at" || exit 1; done
+	@for c in $(foreach c,$(CONF_OTHER),'$(c)'); do \
+		at='$(DESTDIR)'"$${c#*:}"; mode=644; \
+		[ ! -x "$${c%%:*}" ] || mode=755; \
+		install -D -m $$mode "$${c%%:*}" "$$at" && \
+		sed -i $(CONF_SED) "$$at" || exit 1; done
 
 uninstall:
 	rm -f '$(DESTDIR)$(LIBDIR)'/librestd.a \
@@ -458,6 +490,14 @@ uninstall:
 		$(foreach m,$(MAN_LINKS), \
 		'$(DESTDIR)$(MANDIR)/man3/$(firstword $(subst :, ,$(m)))')
 	rm -rf '$(DESTDIR)$(INCLUDEDIR)/restd' '$(DESTDIR)$(CMAKEDIR)'
+	@for c in $(foreach c,$(CONF_EDITED),'$(c)'); do \
+		at='$(DESTDIR)'"$${c#*:}"; [ -e "$$at" ] || continue; \
+		if cmp -s "$${c%%:*}" "$$at"; then rm -f "$$at"; \
+		else echo "left, as it has been changed: $$at"; fi; done
+	@rm -f $(foreach c,$(CONF_OTHER),'$(DESTDIR)$(lastword $(subst :, ,$(c)))')
+	@for d in '$(DOCDIR)/openrc' '$(DOCDIR)' '$(SYSCONFDIR)/restdaemon'; do \
+		[ ! -d '$(DESTDIR)'"$$d" ] || \
+		rmdir --ignore-fail-on-non-empty '$(DESTDIR)'"$$d" || exit 1; done
 
 dist:
 	@mkdir -p $(BUILD)
@@ -493,6 +533,7 @@ help:
 #? Variables
 #?   CC CXX CFLAGS CPPFLAGS LDFLAGS
 #?   PREFIX=/usr/local DESTDIR= LIBDIR= SBINDIR= INCLUDEDIR= MANDIR=
+#?   SYSCONFDIR= (/etc for /usr and /usr/local) UNITDIR= DOCDIR= COMPLETIONDIR=
 #?   BUILD=build        where everything is made
 #?   V=1                shows the commands
 #?   WERROR=1           warnings are errors

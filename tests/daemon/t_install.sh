@@ -51,6 +51,17 @@ check "the daemon and its page" has_files "$prefix" sbin/restdaemon \
 check "pages of the functions" has_files "$prefix/share/man/man3" restd.3 \
     restd_server.3 restd_server_new.3 restd_router_add.3 restd_has.3
 check "no link leads nowhere" dangling "$prefix"
+check "what is deployed" has_files "$prefix" etc/logrotate.d/restdaemon \
+    lib/systemd/system/restdaemon.service \
+    lib/systemd/system/restdaemon.socket \
+    share/doc/restdaemon/60-restdaemon.conf
+check "the OpenRC script can be run" test -x \
+    "$prefix/share/doc/restdaemon/openrc/restdaemon"
+unit=$prefix/lib/systemd/system/restdaemon.service
+check "the unit starts this program" grep -qx \
+    "ExecStart=$prefix/sbin/restdaemon -f" "$unit"
+check "and no other" sh -c "! grep -q '=/usr/sbin/' '$unit'"
+check "and may execute it" grep -qx "ExecPaths=/usr $prefix/sbin" "$unit"
 
 # A packager's folders, staged, and moved afterwards.
 check "installs into a stage" run_make install DESTDIR="$stage" PREFIX=/usr \
@@ -60,6 +71,10 @@ check "the stage holds the same" sh -c "test \"$(files "$prefix" | wc -l)\" = \
 check "in the folders that were asked for" has_files "$stage/usr" \
     lib/machine/librestd.so.0 lib/machine/pkgconfig/librestd.pc \
     lib/machine/cmake/librestd/librestdConfig.cmake man/man3/restd.3
+check "the unit is as in the tree" cmp \
+    "$root/conf/systemd/restdaemon.service" \
+    "$stage/usr/lib/systemd/system/restdaemon.service"
+check "for /usr, /etc is /etc" has_files "$stage/etc" logrotate.d/restdaemon
 check "nothing of the stage is in a file" sh -c \
     "! grep -rIl '$stage' '$stage'"
 
@@ -204,6 +219,16 @@ else
 fi
 
 # --- and away
+# What people edit is neither replaced nor removed.
+edited=$prefix/etc/logrotate.d/restdaemon
+echo "# mine" >>"$edited"
+check "installs once more" run_make install PREFIX="$prefix"
+check "an edited file is kept" grep -qx "# mine" "$edited"
+check "uninstalls, but for that" run_make uninstall PREFIX="$prefix"
+check "says so" grep -q "left, as it has been changed: $edited" "$tmp/out"
+check "nothing else is left" [ "$(files "$prefix")" = \
+    etc/logrotate.d/restdaemon ]
+cp "$root/conf/logrotate/restdaemon" "$edited"
 check "uninstalls" run_make uninstall PREFIX="$prefix"
 check "nothing is left" [ -z "$(files "$prefix")" ]
 check "no folder of its own is left" [ -z \
