@@ -49,7 +49,9 @@ IS_PLAIN := $(if $(SAN)$(filter 1,$(DEBUG) $(COVERAGE) $(FUZZ) $(ANALYZE)),,$(fi
 
 VERSION := $(shell sed -n 's/^.define RESTD_VERSION "\(.*\)"/\1/p' \
 	include/restd/version.h)
-REVISION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+# That of this tree, not of one around it.
+REVISION := $(if $(wildcard .git),$(shell git describe --always --dirty \
+	2>/dev/null || echo unknown),unknown)
 # Until the first release; then the major version.
 SOVERSION := 0
 
@@ -78,8 +80,11 @@ BENCH_SRC := $(filter-out $(if $(wildcard /usr/include/microhttpd.h),,%/mhd.c), 
 EXAMPLE_SRC := $(filter-out %/customers.c,$(sort $(wildcard examples/*.c \
 	examples/*.cpp)))
 
+# Shared objects for the daemon's directive `module`: for users, and for tests.
+MODULE_SRC := $(sort $(wildcard examples/modules/*.c tests/daemon/modules/*.c))
+
 C_FILES := $(sort $(wildcard include/restd/*.h src/*/*.[ch] tests/*/*.[ch] \
-	examples/*.[ch] examples/*.cpp))
+	scripts/*.c examples/*.[ch] examples/*.cpp) $(MODULE_SRC))
 
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 programs = $(patsubst %.c,$(B)/$(2)%,$(notdir $(1)))
@@ -104,6 +109,8 @@ BENCH := $(call programs,$(BENCH_SRC),bench/)
 # And the program that README.md shows.
 EXAMPLES := $(addprefix $(B)/examples/,$(basename $(notdir $(EXAMPLE_SRC))) \
 	readme)
+MODULES := $(addprefix $(B)/modules/,$(addsuffix .so,$(basename \
+	$(notdir $(MODULE_SRC)))))
 
 ifneq ($(words $(TESTS)),$(words $(sort $(TESTS))))
 $(error two tests have the same file name)
@@ -118,6 +125,8 @@ RD_CFLAGS := -std=c11 $(WARNINGS) -fno-omit-frame-pointer \
 RD_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Isrc
 RD_LDFLAGS := -pthread -Wl,-z,relro -Wl,-z,now
 LIBS := -lev -lpcre2-8 -lz -lpthread
+# The daemon alone reads files.
+DAEMON_LIBS := -lconfuse
 # For static links: what has a .pc file of its own, and what has none.
 PC_REQUIRES := libpcre2-8$(if $(filter -lz,$(LIBS)),$(comma) zlib)
 PC_LIBS := -lev -lm -lpthread
@@ -170,8 +179,8 @@ OUTPUTS := $(LIB_A) $(LIB_SO) $(PACKAGING) $(if $(DAEMON_SRC),$(DAEMON))
 all: $(OUTPUTS)
 lib: $(LIB_A) $(LIB_SO)
 daemon: $(DAEMON)
-tests: $(TESTS) $(REPLAY) $(DIFF) $(EXAMPLES)
-examples: $(EXAMPLES)
+tests: $(TESTS) $(REPLAY) $(DIFF) $(EXAMPLES) $(MODULES)
+examples: $(EXAMPLES) $(MODULES)
 
 # A stamp holds the text that it stands for and changes only with it, so that
 # what depends on it is made again when flags, sources or revision change.
@@ -228,7 +237,7 @@ $(DAEMON): $(DAEMON_OBJ) $(LIB_A) scripts/restd.dynlist
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -pie -Wl,--dynamic-list=scripts/restd.dynlist -o $@ \
 		$(DAEMON_OBJ) -Wl,--whole-archive $(LIB_A) -Wl,--no-whole-archive \
-		$(LIBS)
+		$(LIBS) $(DAEMON_LIBS)
 
 $(SUPPORT_A): $(SUPPORT_OBJ) $(B)/sources
 	@rm -f $@
@@ -277,24 +286,50 @@ lib/librestd.so: $(LIB_SO) build/plain
 	@touch -h $@
 endif
 
+# What is made from the table of directives stands in the tree, so that it can
+# be read and packed; a test tells when it is out of date.
+DIRECTIVES := $(B)/directives
+$(B)/obj/scripts/%.o: scripts/%.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -fPIE -c -o $@ $<
+$(DIRECTIVES): $(B)/obj/scripts/directives.o $(DAEMON_A) $(LIB_A)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -pie -o $@ $^ $(LIBS) $(DAEMON_LIBS) -lm
+
+.PHONY: directives
+CONF_MAN := docs/man/restdaemon.conf.5
+directives: $(DIRECTIVES)
+	@mkdir -p conf/completion
+	$(DIRECTIVES) sample >conf/restdaemon.conf
+	$(DIRECTIVES) bash >conf/completion/restdaemon.bash
+	$(DIRECTIVES) man >$(B)/directives.man
+	sed -e '/^\.\\" directives begin/r $(B)/directives.man' \
+		-e '/^\.\\" directives begin/,/^\.\\" directives end/{' \
+		-e '/^\.\\" directives/!d' -e '}' $(CONF_MAN) >$(B)/conf.man
+	cp $(B)/conf.man $(CONF_MAN)
+
 # --- programs of the tests ---------------------------------------------------
 
 define test_program
 $(call programs,$(1)): $(call objects,$(1)) $(SUPPORT_A) \
 		$(if $(findstring /test_daemon_,$(1)),$(DAEMON_A)) $(LIB_A)
 	$$(call say,LD,$$@)
-	$$(Q)$$(LINK) -pie -o $$@ $$^ $$(CHECK_LIBS) $$(LIBS) -lm
+	$$(Q)$$(LINK) -pie -o $$@ $$^ $$(CHECK_LIBS) $$(LIBS) \
+		$(if $(findstring /test_daemon_,$(1)),$$(DAEMON_LIBS)) -lm
 endef
 $(foreach s,$(TEST_SRC),$(eval $(call test_program,$(s))))
 
 # Replayed by any compiler; with FUZZ=1 libFuzzer drives the same target.
 define fuzz_program
-$(call programs,$(1),fuzz/): $(call objects,$(1)) $(LIB_A) \
+$(call programs,$(1),fuzz/): $(call objects,$(1)) \
+		$(if $(findstring /fuzz_config,$(1)),$(DAEMON_A)) $(LIB_A) \
 		$(if $(filter 1,$(FUZZ)),,$(call objects,tests/fuzz/replay.c))
 	$$(call say,LD,$$@)
 	@mkdir -p $$(@D)
 	$$(Q)$$(LINK) $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer) -pie -o $$@ \
-		$$(filter %.o,$$^) $(LIB_A) $$(LIBS) -lm
+		$$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS) \
+		$(if $(findstring /fuzz_config,$(1)),$$(DAEMON_LIBS)) -lm
 endef
 $(foreach s,$(FUZZ_SRC),$(eval $(call fuzz_program,$(s))))
 
@@ -317,19 +352,20 @@ CXX := $(if $(findstring clang,$(CC)),clang++,g++)
 endif
 EXAMPLE_FLAGS = -Iinclude $(CPPFLAGS) -O2 -g -Wall -Wextra -Wconversion \
 	$(if $(filter 1,$(WERROR)),-Werror) $(addprefix -fsanitize=,$(SAN)) \
-	-fPIE -MMD -MP
+	-MMD -MP
+EXAMPLE_C := -std=c11 -D_POSIX_C_SOURCE=200809L
 EX := $(B)/obj/examples
 .PRECIOUS: $(EX)/%.o
 
 $(EX)/%.o: examples/%.c $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(EXAMPLE_FLAGS) -c -o $@ $<
+	$(Q)$(CC) $(EXAMPLE_C) $(EXAMPLE_FLAGS) -fPIE -c -o $@ $<
 
 $(EX)/%.o: examples/%.cpp $(B)/flags
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++11 $(EXAMPLE_FLAGS) -c -o $@ $<
+	$(Q)$(CXX) -std=c++11 $(EXAMPLE_FLAGS) -fPIE -c -o $@ $<
 
 # README's first C block; a test cannot have its fixed port.
 $(EX)/readme.c: README.md
@@ -338,7 +374,7 @@ $(EX)/readme.c: README.md
 		sed 's|127\.0\.0\.1:8080|unix:readme.sock|' >$@
 $(EX)/readme.o: $(EX)/readme.c $(B)/flags
 	$(call say,CC,README.md)
-	$(Q)$(CC) -std=c11 $(EXAMPLE_FLAGS) -c -o $@ $<
+	$(Q)$(CC) -std=c11 $(EXAMPLE_FLAGS) -fPIE -c -o $@ $<
 
 $(B)/examples/rest_resource: $(EX)/customers.o
 $(B)/examples/rest_resource: LIBS += -ljansson
@@ -347,6 +383,16 @@ $(B)/examples/%: $(EX)/%.o $(LIB_A)
 	@mkdir -p $(@D)
 	$(Q)$(if $(wildcard examples/$*.cpp),$(CXX),$(CC)) $(CFLAGS) \
 		$(RD_LDFLAGS) $(LDFLAGS) -pie -o $@ $(filter %.o,$^) $(LIB_A) $(LIBS)
+
+# A module is one step; the library is in the program that loads it.
+define module
+$(B)/modules/$(basename $(notdir $(1))).so: $(1) $(B)/flags
+	$$(call say,LD,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(EXAMPLE_C) $$(EXAMPLE_FLAGS) -fPIC -shared $$(LDFLAGS) \
+		-o $$@ $$<
+endef
+$(foreach s,$(MODULE_SRC),$(eval $(call module,$(s))))
 
 # --- running the tests -------------------------------------------------------
 
@@ -357,22 +403,33 @@ RUN_CHECKS = RD_TOP='$(CURDIR)' RD_BUILD='$(abspath $(B))' \
 	RD_BIN='$(abspath $(DAEMON))' RD_SAN='$(SAN)' scripts/run-checks
 # T=hist runs test_hist alone.
 only = $(if $(T),$(filter $(addprefix $(B)/test_,$(T)),$(1)),$(1))
-CHECK_NEEDS := $(if $(DAEMON_SRC),$(DAEMON)) $(REPLAY) $(DIFF) $(EXAMPLES)
+CHECK_NEEDS := $(if $(DAEMON_SRC),$(DAEMON) $(DIRECTIVES) $(MODULES)) \
+	$(REPLAY) $(DIFF) $(EXAMPLES)
+# Under TSan only the unit tests that start a thread, or all that T names.
+ifneq ($(findstring thread,$(SAN)),)
+UNIT_RUN := $(if $(T),$(UNIT),$(call programs,$(shell grep -lE \
+	'pthread_create|rd_thread_|rd_log_new|rd_loop_run|restd_server_' \
+	$(UNIT_SRC))))
+else
+UNIT_RUN := $(UNIT)
+endif
 
-check: $(call only,$(TESTS)) $(CHECK_NEEDS)
-	@$(RUN_CHECKS) $(call only,$(UNIT) $(INTEGRATION) $(DAEMON_TESTS))
+# The scripts take as long as all others together, so they begin.
+CHECK_RUN = $(call only,$(DAEMON_TESTS) $(INTEGRATION) $(UNIT_RUN))
+check: $(CHECK_RUN) $(CHECK_NEEDS)
+	@$(RUN_CHECKS) $(CHECK_RUN)
 # What docs/PARITY.md promises, against what `make check` has left.
 .PHONY: check-parity
 check-parity: check
 	@RD_BUILD='$(abspath $(B))' scripts/check-parity
-check-unit: $(call only,$(UNIT))
-	@$(RUN_CHECKS) $(call only,$(UNIT))
+check-unit: $(call only,$(UNIT_RUN))
+	@$(RUN_CHECKS) $(call only,$(UNIT_RUN))
 check-integration: $(call only,$(INTEGRATION)) $(CHECK_NEEDS)
 	@$(RUN_CHECKS) $(call only,$(INTEGRATION))
 check-daemon: $(call only,$(DAEMON_TESTS)) $(CHECK_NEEDS)
 	@$(RUN_CHECKS) $(call only,$(DAEMON_TESTS))
 check-wire check-fuzz check-diff check-examples: check-%: $(B)/test_scripts $(CHECK_NEEDS)
-	@CK_RUN_CASE=$* $(RUN_CHECKS) $(B)/test_scripts
+	@CK_RUN_CASE=$* CK_EXCLUDE_TAGS= $(RUN_CHECKS) $(B)/test_scripts
 
 asan:
 	@$(MAKE) --no-print-directory SAN=address,undefined check
@@ -427,7 +484,7 @@ format:
 
 # --- install, package, tidy up -----------------------------------------------
 
-.PHONY: install uninstall dist clean help
+.PHONY: install uninstall dist deb clean help
 MAN := $(sort $(wildcard docs/man/*.[1-8]))
 # Where manual page $(1) goes, and "function.3:page.3" for each function that
 # has its page under another name.
@@ -470,6 +527,7 @@ install: $(OUTPUTS)
 	@for m in $(MAN_LINKS); do \
 		ln -sf "$${m#*:}" '$(DESTDIR)$(MANDIR)'/man3/"$${m%:*}" || exit 1; \
 		done
+	install -d '$(DESTDIR)$(SYSCONFDIR)/restdaemon/conf.d'
 	@for c in $(foreach c,$(CONF_EDITED),'$(c)'); do \
 		at='$(DESTDIR)'"$${c#*:}"; [ ! -e "$$at" ] || continue; \
 		install -D -m 644 "$${c%%:*}" "$$at" || exit 1; done
@@ -495,14 +553,22 @@ uninstall:
 		if cmp -s "$${c%%:*}" "$$at"; then rm -f "$$at"; \
 		else echo "left, as it has been changed: $$at"; fi; done
 	@rm -f $(foreach c,$(CONF_OTHER),'$(DESTDIR)$(lastword $(subst :, ,$(c)))')
-	@for d in '$(DOCDIR)/openrc' '$(DOCDIR)' '$(SYSCONFDIR)/restdaemon'; do \
+	@for d in '$(DOCDIR)/openrc' '$(DOCDIR)' \
+		'$(SYSCONFDIR)/restdaemon/conf.d' '$(SYSCONFDIR)/restdaemon'; do \
 		[ ! -d '$(DESTDIR)'"$$d" ] || \
 		rmdir --ignore-fail-on-non-empty '$(DESTDIR)'"$$d" || exit 1; done
 
+# What is committed, the same bytes each time.
+DIST := $(BUILD)/restdaemon-$(VERSION).tar.gz
 dist:
 	@mkdir -p $(BUILD)
-	git archive --prefix=restdaemon-$(VERSION)/ \
-		-o $(BUILD)/restdaemon-$(VERSION).tar.gz HEAD
+	git archive --format=tar --prefix=restdaemon-$(VERSION)/ HEAD | \
+		gzip -9n >$(DIST)
+	@echo $(DIST)
+
+# Debian's packages, from a copy of the tree as it is.
+deb:
+	scripts/deb $(BUILD)/deb
 
 clean:
 	rm -rf $(BUILD)/ $(if $(filter build,$(BUILD)),bin/ lib/)
@@ -513,7 +579,8 @@ help:
 #? Targets
 #?   all                library and daemon (default)
 #?   lib                lib/librestd.a, lib/librestd.so
-#?   examples           build/*/examples/
+#?   examples           build/*/examples/, build/*/modules/
+#?   directives         sample file, manual page, completion from their table
 #?   check              every test; Check's closing lines come last
 #?   check-unit         tests/unit          check-integration  tests/integration
 #?   check-daemon       tests/daemon, with all scripts as children
@@ -529,7 +596,8 @@ help:
 #?   lint               scripts/check-*, formatting, clang-tidy, cppcheck, ...
 #?   analyze            gcc -fanalyzer      format-check  clang-format, dry
 #?   bench              builds and runs tests/bench
-#?   install uninstall dist clean help
+#?   install uninstall clean help
+#?   dist               source archive      deb  Debian packages in build/deb/
 #? Variables
 #?   CC CXX CFLAGS CPPFLAGS LDFLAGS
 #?   PREFIX=/usr/local DESTDIR= LIBDIR= SBINDIR= INCLUDEDIR= MANDIR=
@@ -543,4 +611,4 @@ help:
 #?   T=hist             check: test_hist alone; several names are possible
 #?   FUZZ_SECONDS=60    BENCH_ARGS=
 
--include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj $(B)/modules -name '*.d' 2>/dev/null)

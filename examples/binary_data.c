@@ -33,15 +33,6 @@ static int picture(struct restd_request *request,
                                       sizeof(picture_png));
 }
 
-/* On the server's log writer thread, which may wait for the terminal. */
-static void print(enum restd_log_level level, int64_t time_ms, const char *line,
-                  void *data)
-{
-    (void)level, (void)time_ms, (void)data;
-    puts(line);
-    fflush(stdout);
-}
-
 int main(int argc, char **argv)
 {
     static const struct example_route routes[] = {
@@ -52,9 +43,7 @@ int main(int argc, char **argv)
     struct restd_server *server;
     struct restd_error error;
 
-    restd_options_init(&options);
-    options.log = print;
-    options.log_level = RESTD_LOG_INFO;
+    example_print_log(&options);
     if (restd_server_new(&options, &server, &error) != 0 ||
         restd_access_log(NULL, &access_log, &error) != 0 ||
         restd_router_use(restd_server_router(server), &access_log, &error) !=

@@ -23,6 +23,23 @@ static inline int example_failed(const struct restd_error *error)
     return EXIT_FAILURE;
 }
 
+/* On the server's log writer thread, which may wait for the terminal. */
+static inline void example_print(enum restd_log_level level, int64_t time_ms,
+                                 const char *line, void *data)
+{
+    (void)level, (void)time_ms, (void)data;
+    puts(line);
+    fflush(stdout);
+}
+
+/* Options of a server whose log goes to standard output. */
+static inline void example_print_log(struct restd_options *options)
+{
+    restd_options_init(options);
+    options->log = example_print;
+    options->log_level = RESTD_LOG_INFO;
+}
+
 struct example_route {
     const char *method, *pattern;
     restd_handler_fn *handler;

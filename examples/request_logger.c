@@ -5,14 +5,6 @@
  * handler waits for the terminal: that is printed by a thread of its own. */
 #include "example.h"
 
-static void print(enum restd_log_level level, int64_t time_ms, const char *line,
-                  void *data)
-{
-    (void)level, (void)time_ms, (void)data;
-    puts(line);
-    fflush(stdout);
-}
-
 static int before(struct restd_request *request,
                   struct restd_response *response, void *data)
 {
@@ -44,9 +36,7 @@ int main(int argc, char **argv)
     struct restd_server *server;
     struct restd_error error;
 
-    restd_options_init(&options);
-    options.log = print;
-    options.log_level = RESTD_LOG_INFO;
+    example_print_log(&options);
     if (restd_server_new(&options, &server, &error) != 0 ||
         restd_access_log(NULL, &access_log, &error) != 0) {
         return example_failed(&error);

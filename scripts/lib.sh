@@ -52,13 +52,14 @@ need() {
 need_build() {
     need gcc:gcc make:make /usr/include/stdio.h:libc6-dev \
         /usr/include/ev.h:libev-dev /usr/include/pcre2.h:libpcre2-dev \
-        /usr/include/zlib.h:zlib1g-dev
+        /usr/include/zlib.h:zlib1g-dev /usr/include/confuse.h:libconfuse-dev
 }
 
 need_tests() {
     need gcc:gcc g++:g++ make:make /usr/include/stdio.h:libc6-dev \
         /usr/include/ev.h:libev-dev /usr/include/pcre2.h:libpcre2-dev \
-        /usr/include/zlib.h:zlib1g-dev /usr/include/check.h:check \
+        /usr/include/zlib.h:zlib1g-dev /usr/include/confuse.h:libconfuse-dev \
+        /usr/include/check.h:check \
         /usr/include/jansson.h:libjansson-dev \
         pkg-config:pkg-config python3:python3 node:nodejs curl:curl \
         ab:apache2-utils ps:procps

@@ -25,6 +25,8 @@ struct restd_files_options {
     const char *root;          /* the folder; has to be given */
     const char *index;         /* file name that stands for its folder; NULL:
                                   none; "index.html" */
+    const char *file;          /* of root, served whatever the path is; NULL:
+                                  by the path */
     const char *cache_control; /* value of Cache-Control; NULL: none */
     const char *default_type;  /* for unknown extensions; NULL:
                                   "application/octet-stream" */
@@ -54,7 +56,8 @@ RESTD_API void restd_files_free(struct restd_files *files);
 
 /**
  * Handler for a GET route whose pattern ends with a parameter, which is the
- * name of the file; `data` is the struct restd_files:
+ * name of the file (without one for a struct with the option `file`); `data` is
+ * the struct restd_files:
  *
  *     restd_router_add(router, "GET", "/static/{path...}",
  *                      restd_files_handler, files, &error);

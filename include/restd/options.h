@@ -68,6 +68,8 @@ struct restd_options {
     uint32_t output_low_bytes;        /* ... and lets it go on */
     uint32_t drain_timeout_ms;        /* hard end of a drain */
     uint32_t drain_silence_ms;        /* an idle connection's last chance */
+    uint32_t shutdown_delay_ms;       /* still accepting in a drain */
+    uint32_t close_spread_ms;         /* over which a drain closes idle ones */
     uint32_t log_level;               /* enum restd_log_level */
     restd_log_fn *log;                /* NULL: nothing is logged */
     void *log_data;                   /* passed to log, log_flush */

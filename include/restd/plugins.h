@@ -198,7 +198,7 @@ RESTD_API RESTD_MUST_CHECK int
 restd_networks_new(const char *text, struct restd_networks **networks,
                    struct restd_error *error);
 /** 1 if the peer of the request is in the set, or 0. In
- * restd_router_call() it is that of a unix socket. */
+ * restd_router_call() it is 127.0.0.1. [loop] */
 RESTD_API int restd_networks_contains(const struct restd_networks *networks,
                                       const struct restd_request *request);
 /** NULL is allowed. */
@@ -274,7 +274,8 @@ static inline void restd_gzip_options_init(struct restd_gzip_options *options)
  *
  * Whatever could have been compressed gets `Vary: Accept-Encoding`. What is
  * gets a weak ETag, as its octets are not those that the tag was made for, and
- * loses Accept-Ranges; so gets a 304 to a client that would have got gzip.
+ * loses Accept-Ranges; so gets a 304 to a client that would have got gzip,
+ * unless it has named the strong one in If-None-Match.
  * Beware that If-Match never holds for a weak tag: resources that clients edit
  * with it are better left as they are. HEAD is answered as GET, at the same
  * cost; for a stream as if it could be compressed.

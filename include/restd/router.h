@@ -133,7 +133,10 @@ RESTD_API RESTD_MUST_CHECK int restd_router_mount(struct restd_router *router,
 
 /** Has a plugin hold for all requests that come to the router, those that find
  * no route included. The struct is copied, its data taken: `plugin->free` is
- * called with it in the end, on an error of this function as well.
+ * called with it in the end, on an error of this function as well. The end of a
+ * router is that of its routes' plugins first, then of those of the routers
+ * that are mounted on it, the deepest first, and at last of its own; in each of
+ * these the last one added goes first.
  * RESTD_EINVAL if it is NULL or its size is not known, RESTD_ENOMEM. */
 RESTD_API RESTD_MUST_CHECK int
 restd_router_use(struct restd_router *router, const struct restd_plugin *plugin,

@@ -30,6 +30,25 @@ restd_server_new(const struct restd_options *options,
                  struct restd_server **server, struct restd_error *error);
 
 /**
+ * Makes a server without threads of its own: it accepts and serves on `loop`,
+ * the control loop of another server (restd_server_control()), and so goes on
+ * while that one's loops are stuck, its memory budget is spent, or it drains.
+ * For a listener of the administrator's: handlers must be quick, as they hold
+ * that loop up. One per loop.
+ *
+ * `options` are its own: a memory_budget that the other's does not count, of
+ * which 512 KiB are enough for a few connections; `workers` is 1, `log` the
+ * other's. To be started before the other server or on `loop`'s thread
+ * (RESTD_ESTATE, RESTD_EEXIST from restd_server_start()). It ends with `loop`,
+ * or earlier by a drain or stop of its own; once `loop` is freed there is only
+ * restd_server_free() for it. Errors as restd_server_new().
+ */
+RESTD_API RESTD_MUST_CHECK int
+restd_server_new_on(struct restd_loop *loop,
+                    const struct restd_options *options,
+                    struct restd_server **server, struct restd_error *error);
+
+/**
  * Binds and listens. Addresses: "127.0.0.1:8888", "[::1]:8888", ":8888" (all
  * of IPv4), "localhost:8888" is not resolved: numbers only; "unix:/path".
  * Port 0 takes a free one, see restd_server_port(). A unix path is unlinked
@@ -46,10 +65,10 @@ RESTD_API RESTD_MUST_CHECK int restd_server_listen(struct restd_server *server,
  * Owner: the caller; copied. `size` lets fields be added.
  */
 struct restd_listen_options {
-    size_t size;      /* sizeof(struct restd_listen_options) */
-    const char *name; /* at most 63 bytes; NULL: none */
-    int fd;           /* a listening socket to take over; -1: bind one */
-    int mode;         /* of a unix socket's file; -1: by the umask */
+    size_t size;             /* sizeof(struct restd_listen_options) */
+    const char *name;        /* at most 63 bytes; NULL: none */
+    int fd;                  /* a listening socket to take over; -1: bind one */
+    int mode;                /* of a unix socket's file; -1: by the umask */
     uint32_t uid, gid;       /* its owner; (uint32_t)-1: unchanged */
     uint32_t backlog;        /* 0: the server's option */
     uint32_t defer_accept_s; /* UINT32_MAX: the server's option */
@@ -94,6 +113,7 @@ struct restd_listener_info {
     char address[120]; /* as bound */
     int fd;            /* borrowed; -1: closed by a drain */
     uint64_t connections, accepted;
+    int owns_path; /* its file is unlinked when it is closed */
 };
 
 RESTD_API RESTD_MUST_CHECK int
@@ -148,8 +168,9 @@ RESTD_API RESTD_MUST_CHECK int restd_server_start(struct restd_server *server,
 
 /**
  * Gives a running server other options, other routes, or both; NULL: as they
- * are. New requests see all of the new at once, on kept connections too; one
- * that is under way ends on what it began with. No connection is closed.
+ * are. Each loop changes over between two events, to all of it at once and for
+ * kept connections too; a request that is under way ends on what it began with.
+ * No connection is closed.
  *
  * Takes the router, and with it the duty to free it; until then it is the
  * caller's. The old one is freed, and `free` of its plugins called, on the
@@ -158,7 +179,8 @@ RESTD_API RESTD_MUST_CHECK int restd_server_start(struct restd_server *server,
  * memory_budget, connections, target_max, header_max, header_fields,
  * body_buffered_max. `log` and `log_data` are not looked at.
  *
- * Returns when it is published; on an error nothing has changed. RESTD_ESTATE
+ * Returns when every loop has been told, without waiting for one that is
+ * busy; on an error nothing has changed. RESTD_ESTATE
  * if the server does not run, or drains, if an option needs a restart, if a
  * server runs with the router; RESTD_EBUDGET if the old and the new do not fit
  * memory_budget together; RESTD_ERANGE, RESTD_EINVAL for bad options;

@@ -65,6 +65,8 @@ struct restd_stats {
     int64_t started_unix_ms;
     uint64_t log_dropped;    /* messages that found no room */
     uint64_t access_dropped; /* lines of the access log, likewise */
+    uint64_t drain_finished; /* requests, since the drain began */
+    uint64_t drain_cut;      /* requests that the stop did not wait for */
 };
 
 /** One owner of memory; never grows. Names are static memory. */

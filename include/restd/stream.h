@@ -80,7 +80,8 @@ struct restd_event {
 };
 /** Makes the response a stream of events: sets its type, forbids caching, and
  * has a comment sent after each `keepalive_ms` without an event (0: none).
- * Ends by itself in a drain, so that clients reconnect elsewhere. Errors as
+ * Ends by itself in a drain, after an event "bye", so that clients reconnect
+ * elsewhere. Errors as
  * restd_response_stream(), and RESTD_ELIMIT if there is no room for the fields;
  * `ops->ready` may be NULL. */
 RESTD_API RESTD_MUST_CHECK int
@@ -132,7 +133,8 @@ restd_request_receive(struct restd_request *request,
                       const struct restd_upload_ops *ops, void *data,
                       struct restd_upload **upload);
 /** No more calls of `content` until restd_upload_resume(): the client is held
- * by its window. */
+ * by its window. If that piece was the last, `end` may be called all the same.
+ */
 RESTD_API void restd_upload_pause(struct restd_upload *upload);
 RESTD_API void restd_upload_resume(struct restd_upload *upload);
 

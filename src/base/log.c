@@ -178,8 +178,9 @@ void rd_log_flush(struct rd_log *log)
     }
 }
 
-static void record_put(struct rd_log *log, const struct rd_log_record *record,
-                       const char *text, int access)
+static inline void record_put(struct rd_log *log,
+                              const struct rd_log_record *record,
+                              const char *text, int access)
 {
     uint32_t used, half;
     if (own.log_id == log->id) {
@@ -216,7 +217,7 @@ void rd_log_v(struct rd_log *log, enum restd_log_level level,
     }
     line_clean(line, len);
     struct rd_log_record record = {(uint32_t)len, (uint32_t)level,
-                                   rd_clock_unix_ms()};
+                                   rd_clock_unix_ns()};
     record_put(log, &record, line, 0);
     errno = saved;
 }
@@ -227,7 +228,7 @@ void rd_log_access(struct rd_log *log, int64_t time_ms, const char *line,
     if (log == NULL || log->sink == NULL) {
         return;
     }
-    struct rd_log_record record = {len, RESTD_LOG_ACCESS, time_ms};
+    struct rd_log_record record = {len, RESTD_LOG_ACCESS, time_ms * 1000000};
     RD_ASSERT(len <= RD_LOG_TEXT_MAX);
     record_put(log, &record, line, 1);
 }

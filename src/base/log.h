@@ -9,8 +9,9 @@
  *
  * Owner: a server. Lifetime: rd_log_new() to rd_log_free(), which comes after
  * every thread that logs has ended.
- * Thread: [any] but for new, start, stop, free, set_flush; a thread that called rd_log_attach() uses its own
- * ring without a lock, the others share one behind a mutex.
+ * Thread: [any] but for new, start, stop, free, set_flush; a thread that called
+ * rd_log_attach() uses its own ring without a lock, the others share one behind
+ * a mutex.
  */
 #ifndef RD_BASE_LOG_H
 #define RD_BASE_LOG_H

@@ -26,8 +26,8 @@ void rd_log_ring_init(struct rd_log_ring *ring, unsigned char *memory,
     ring->size = size;
 }
 
-static void bytes_put(struct rd_log_ring *ring, uint32_t pos, const void *data,
-                      uint32_t len)
+static inline void bytes_put(struct rd_log_ring *ring, uint32_t pos,
+                             const void *data, uint32_t len)
 {
     uint32_t at = pos & (ring->size - 1);
     uint32_t first = ring->size - at;
@@ -39,8 +39,8 @@ static void bytes_put(struct rd_log_ring *ring, uint32_t pos, const void *data,
     memcpy(ring->memory, (const unsigned char *)data + first, len - first);
 }
 
-static void bytes_get(const struct rd_log_ring *ring, uint32_t pos, void *data,
-                      uint32_t len)
+static inline void bytes_get(const struct rd_log_ring *ring, uint32_t pos,
+                             void *data, uint32_t len)
 {
     uint32_t at = pos & (ring->size - 1);
     uint32_t first = ring->size - at;

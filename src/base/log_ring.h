@@ -20,7 +20,7 @@
 struct rd_log_record {
     uint32_t len; /* of the text, at most RD_LOG_TEXT_MAX */
     uint32_t level;
-    int64_t time_ms;
+    int64_t time_ns; /* wall clock; ms would leave the order open */
 };
 
 struct rd_log_ring {

@@ -28,17 +28,24 @@
 /* Between reports of lines of the access log that were dropped. */
 #define REPORT_NS UINT64_C(1000000000)
 
-/* The ring with the oldest record of this pass, and that record's head. */
+/* The ring with the oldest record of this pass, that record's head, and how far
+ * that ring goes on before another's turn. */
 static struct rd_log_ring *oldest_find(struct rd_log *log, unsigned used,
-                                       struct rd_log_record *oldest)
+                                       struct rd_log_record *oldest,
+                                       int64_t *next_ns)
 {
     struct rd_log_ring *found = NULL;
     for (unsigned i = 0; i < used; i++) {
         struct rd_log_record record;
-        if (rd_log_ring_peek(&log->rings[i], &record) &&
-            (found == NULL || record.time_ms < oldest->time_ms)) {
+        if (!rd_log_ring_peek(&log->rings[i], &record)) {
+            continue;
+        }
+        if (found == NULL || record.time_ns < oldest->time_ns) {
+            *next_ns = found == NULL ? INT64_MAX : oldest->time_ns;
             *oldest = record;
             found = &log->rings[i];
+        } else if (record.time_ns < *next_ns) {
+            *next_ns = record.time_ns;
         }
     }
     return found;
@@ -62,14 +69,17 @@ static struct pass rings_drain(struct rd_log *log)
     }
     struct rd_log_record record;
     struct rd_log_ring *ring;
-    while ((ring = oldest_find(log, used, &record)) != NULL) {
-        char text[RD_LOG_TEXT_MAX + 1];
-        rd_log_ring_take(ring, &record, text);
-        text[record.len] = '\0';
-        pass.lines++;
-        pass.access_lines += record.level == RESTD_LOG_ACCESS;
-        log->sink((enum restd_log_level)record.level, record.time_ms, text,
-                  log->data);
+    int64_t next_ns;
+    while ((ring = oldest_find(log, used, &record, &next_ns)) != NULL) {
+        do {
+            char text[RD_LOG_TEXT_MAX + 1];
+            rd_log_ring_take(ring, &record, text);
+            text[record.len] = '\0';
+            pass.lines++;
+            pass.access_lines += record.level == RESTD_LOG_ACCESS;
+            log->sink((enum restd_log_level)record.level,
+                      record.time_ns / 1000000, text, log->data);
+        } while (rd_log_ring_peek(ring, &record) && record.time_ns <= next_ns);
     }
     return pass;
 }
@@ -80,10 +90,16 @@ static unsigned drops_report(struct rd_log *log, int access, const char *what)
     if (dropped == log->reported[access]) {
         return 0;
     }
-    char text[80];
-    snprintf(text, sizeof(text), "%llu %s dropped",
-             (unsigned long long)(dropped - log->reported[access]), what);
+    uint64_t n = dropped - log->reported[access];
     log->reported[access] = dropped;
+    /* A message may have been an error. */
+    if (access && atomic_load_explicit(&log->level, memory_order_relaxed) <
+                      RESTD_LOG_WARNING) {
+        return 0;
+    }
+    char text[80];
+    snprintf(text, sizeof(text), "%llu %s dropped", (unsigned long long)n,
+             what);
     log->sink(RESTD_LOG_WARNING, rd_clock_unix_ms(), text, log->data);
     return 1;
 }

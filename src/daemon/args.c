@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsing of the command line into struct rd_args.
  *
- * Options take effect in order, so the last one wins; -p and the default
- * address are applied at the end. Values of server options are judged by
- * restd_options_set(), whose table also writes the second half of the help, so
- * that no default and no range is stated here. Prints nothing and never exits:
- * main does. Thread: main.
+ * Options take effect in order, so the last one wins. What sets a directive of
+ * the configuration is only noted, as text: the configuration judges it, by the
+ * table that the second half of the help is written from. Prints nothing and
+ * never exits: main does. Thread: main.
  */
 #include "daemon/args.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
-#include "daemon/address.h"
+#include <restd/api.h>
 
-#define DEFAULT_LISTEN "127.0.0.1:8888"
+#include "daemon/config_table.h"
+
 /* "+": stop at the first word that is no option; ":": tell a missing value
  * from an unknown option. */
 #define SHORT_OPTIONS "+:c:p:l:w:o:fqvhVtTd"
@@ -36,16 +34,6 @@ static int fail(struct rd_args *args, int code, const char *format, ...)
     vsnprintf(args->error, sizeof args->error, format, list);
     va_end(list);
     return code;
-}
-
-static int set_config(struct rd_args *args, const char *path)
-{
-    args->config = path;
-    if (strcmp(path, "none") == 0 || access(path, R_OK) == 0) {
-        return 0;
-    }
-    int code = errno == ENOENT || errno == ENOTDIR ? EX_NOINPUT : EX_NOPERM;
-    return fail(args, code, "-c: %s: %s", path, strerror(errno));
 }
 
 static int set_port(struct rd_args *args, const char *value)
@@ -74,36 +62,48 @@ static int add_listen(struct rd_args *args, const char *value)
     return 0;
 }
 
-static int set_workers(struct rd_args *args, const char *value)
+static int add_setting(struct rd_args *args, const char *key, size_t key_len,
+                       const char *value)
 {
-    struct restd_error error;
-    if (restd_options_set(&args->options, "workers", value, &error) < 0) {
-        return fail(args, EX_CONFIG, "-w: %s", error.message);
+    if (args->settings_n == RD_ARGS_SETTINGS_MAX || key_len == 0 ||
+        key_len >= RD_ARGS_KEY_MAX) {
+        return fail(args, EX_CONFIG,
+                    "-o: more than %d settings, or no name: \"%.60s\"",
+                    RD_ARGS_SETTINGS_MAX, key);
     }
+    struct rd_args_setting *s = &args->settings[args->settings_n++];
+    memcpy(s->key, key, key_len);
+    s->key[key_len] = '\0';
+    s->value = value;
     return 0;
+}
+
+static int set(struct rd_args *args, const char *key, const char *value)
+{
+    return add_setting(args, key, strlen(key), value);
 }
 
 static int set_option(struct rd_args *args, const char *text)
 {
-    char key[64];
-    struct restd_error error;
     size_t len = strcspn(text, "=");
-    if (text[len] != '=' || len == 0 || len >= sizeof key) {
-        return fail(args, EX_CONFIG, "-o: \"%s\" is not of the form key=value",
-                    text);
+    if (text[len] != '=' || len == 0) {
+        return fail(args, EX_CONFIG,
+                    "-o: \"%s\" is not of the form section.name=value", text);
     }
-    memcpy(key, text, len);
-    key[len] = '\0';
-    if (restd_options_set(&args->options, key, text + len + 1, &error) < 0) {
-        return fail(args, EX_CONFIG, "-o: %s", error.message);
-    }
-    return 0;
+    return add_setting(args, text, len, text + len + 1);
 }
 
-static void more_verbose(struct restd_options *options)
+/* -v, and again. */
+static int more_verbose(struct rd_args *args)
 {
-    options->log_level =
-        options->log_level < RESTD_LOG_INFO ? RESTD_LOG_INFO : RESTD_LOG_DEBUG;
+    const char *level = "info";
+    for (unsigned i = 0; i < args->settings_n; i++) {
+        if (strcmp(args->settings[i].key, "log.level") == 0 &&
+            strcmp(args->settings[i].value, "info") == 0) {
+            level = "debug";
+        }
+    }
+    return set(args, "log.level", level);
 }
 
 static int unknown(struct rd_args *args, char **argv)
@@ -120,23 +120,23 @@ static int apply(struct rd_args *args, int option, char **argv)
 {
     switch (option) {
     case 'c':
-        return set_config(args, optarg);
+        args->config = optarg;
+        return 0;
     case 'p':
         return set_port(args, optarg);
     case 'l':
         return add_listen(args, optarg);
     case 'w':
-        return set_workers(args, optarg);
+        return set(args, "workers", optarg);
     case 'o':
         return set_option(args, optarg);
     case 'f':
-        return 0;
+        return set(args, "daemon", "false");
     case 'q':
-        args->options.log_level = RESTD_LOG_ERROR;
-        return 0;
+        args->quiet = 1;
+        return set(args, "log.level", "error");
     case 'v':
-        more_verbose(&args->options);
-        return 0;
+        return more_verbose(args);
     case 'h':
         args->action = RD_ARGS_HELP;
         return 0;
@@ -144,11 +144,16 @@ static int apply(struct rd_args *args, int option, char **argv)
         args->action = RD_ARGS_VERSION;
         return 0;
     case 't':
+        args->action = RD_ARGS_TEST;
+        return 0;
     case 'T':
+        args->action = RD_ARGS_DUMP;
+        return 0;
     case 'd':
-        return fail(args, EX_USAGE, "-%c comes with a later version", option);
+        return set(args, "daemon", "true");
     case LONG_HEALTHCHECK:
-        return fail(args, EX_USAGE, "--healthcheck comes with a later version");
+        args->action = RD_ARGS_HEALTHCHECK;
+        return 0;
     case ':':
         return fail(args, EX_USAGE, "-%c needs a value (try -h)", optopt);
     default:
@@ -156,45 +161,15 @@ static int apply(struct rd_args *args, int option, char **argv)
     }
 }
 
-/* Default address and -p. */
-static int finish(struct rd_args *args)
-{
-    if (args->config != NULL && strcmp(args->config, "none") != 0) {
-        return fail(args, EX_CONFIG,
-                    "-c: configuration files are not supported yet, %s is not "
-                    "read; use -c none",
-                    args->config);
-    }
-    if (args->listen_n == 0) {
-        memcpy(args->listen[args->listen_n++], DEFAULT_LISTEN,
-               sizeof DEFAULT_LISTEN);
-    }
-    for (unsigned i = 0; i < args->listen_n && args->port >= 0; i++) {
-        if (rd_address_is_unix(args->listen[i])) {
-            continue;
-        }
-        if (rd_address_set_port(args->listen[i], RD_ARGS_ADDRESS_MAX,
-                                (unsigned)args->port) < 0) {
-            return fail(args, EX_CONFIG, "-l: \"%s\" is no address",
-                        args->listen[i]);
-        }
-        return 0;
-    }
-    return args->port < 0
-               ? 0
-               : fail(args, EX_CONFIG, "-p: there is no TCP listener to set");
-}
-
 int rd_args_parse(struct rd_args *args, int argc, char **argv)
 {
     static const struct option long_options[] = {
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
-        {"healthcheck", optional_argument, NULL, LONG_HEALTHCHECK},
+        {"healthcheck", no_argument, NULL, LONG_HEALTHCHECK},
         {NULL, 0, NULL, 0}};
     memset(args, 0, sizeof *args);
     args->port = -1;
-    restd_options_init(&args->options);
     optind = 0; /* start afresh, for tests that parse more than once */
     for (;;) {
         int option = getopt_long(argc, argv, SHORT_OPTIONS, long_options, NULL);
@@ -202,7 +177,8 @@ int rd_args_parse(struct rd_args *args, int argc, char **argv)
             break;
         }
         int code = apply(args, option, argv);
-        if (code != 0 || args->action != RD_ARGS_RUN) {
+        if (code != 0 || args->action == RD_ARGS_HELP ||
+            args->action == RD_ARGS_VERSION) {
             return code;
         }
     }
@@ -210,58 +186,68 @@ int rd_args_parse(struct rd_args *args, int argc, char **argv)
         return fail(args, EX_USAGE, "unexpected argument \"%s\" (try -h)",
                     argv[optind]);
     }
-    return finish(args);
+    return 0;
 }
 
-/* A value in the largest unit that leaves a whole number. */
-static void format_value(char *buf, size_t size, uint64_t value,
-                         const char *unit)
+/* One directive that -o can set, with its default and range. */
+static void help_directive(FILE *out, const struct rd_directive *d)
 {
-    static const char *const letters[] = {"", "K", "M", "G"};
-    unsigned power = 0;
-    if (strcmp(unit, "bytes") == 0) {
-        for (; power < 3 && value != 0 && value % 1024 == 0; power++) {
-            value /= 1024;
-        }
-        unit = letters[power];
-    } else if (strcmp(unit, "ms") == 0 && value % 1000 == 0) {
-        value /= 1000;
-        unit = "s";
+    char name[80], least[32], most[32];
+    const char *section = rd_section_info(d->section)->name;
+    struct rd_directive_range range;
+    rd_directive_range(d, &range);
+    snprintf(name, sizeof name, "%s%s%s", section, *section != '\0' ? "." : "",
+             d->name);
+    fprintf(out, "  %-26s %s", name, d->help);
+    if (d->words != NULL && range.def != NULL && range.max == 0) {
+        fprintf(out, " (%s)", d->words);
+    } else if (range.max > 1) {
+        rd_directive_format(least, sizeof least, range.min, range.unit);
+        rd_directive_format(most, sizeof most, range.max, range.unit);
+        fprintf(out, " (%s to %s)", least, most);
     }
-    snprintf(buf, size, "%llu%s", (unsigned long long)value, unit);
+    fprintf(out, range.def != NULL ? " [%s]\n" : "\n", range.def);
 }
 
 void rd_args_help(FILE *out)
 {
-    struct restd_option_info info;
-    char def[32], min[32], max[32];
-    fputs("usage: restdaemon [-fqv] [-c none] [-p PORT] [-l ADDR]... [-w N]\n"
-          "                  [-o key=value]...\n"
-          "       restdaemon -h | -V\n"
-          "\n"
-          "Serves GET /status and other built-in resources over HTTP, by\n"
-          "default on http://" DEFAULT_LISTEN ".\n"
-          "\n"
-          "  -c FILE       configuration file; only \"none\" in this version\n"
-          "  -p PORT       port of the first TCP listener, 0: a free one\n"
-          "  -l ADDR       listen there instead: 127.0.0.1:80, [::1]:80, :80,\n"
-          "                unix:/path; may be given 16 times\n"
-          "  -w N          worker threads, 0: one per usable CPU\n"
-          "  -o key=value  set a server option, see below\n"
-          "  -f            stay in the foreground (always so in this version)\n"
-          "  -q            log errors only\n"
-          "  -v            log more; -vv: debug\n"
-          "  -V            version and build\n"
-          "  -h            this help\n"
-          "\n"
-          "Sizes take K, M, G; times take ms, s, m, h (plain numbers: s).\n"
-          "Options for -o, with default and range:\n",
-          out);
-    for (unsigned i = 0; restd_option_info(i, &info) == 0; i++) {
-        format_value(def, sizeof def, info.default_value, info.unit);
-        format_value(min, sizeof min, info.min, info.unit);
-        format_value(max, sizeof max, info.max, info.unit);
-        fprintf(out, "  %-24s %8s  %s (%s to %s)\n", info.name, def, info.help,
-                min, max);
+    const struct rd_directive *d = NULL;
+    fputs(
+        "usage: restdaemon [-dfqv] [-c FILE] [-p PORT] [-l ADDR]... [-w N]\n"
+        "                  [-o section.name=value]...\n"
+        "       restdaemon -t | -T | --healthcheck [the same options]\n"
+        "       restdaemon -h | -V\n"
+        "\n"
+        "Serves GET /status and other built-in resources over HTTP, and the\n"
+        "routes of a configuration file, by default on\n"
+        "http://127.0.0.1:8888.\n"
+        "\n"
+        "  -c FILE       configuration file, or \"none\"; by default\n"
+        "                /etc/restdaemon/restdaemon.conf if it exists\n"
+        "  -p PORT       port of the first TCP listener, 0: a free one\n"
+        "  -l ADDR       listen there instead: 127.0.0.1:80, [::1]:80, :80,\n"
+        "                unix:/path; may be given 16 times\n"
+        "  -w N          worker threads, auto: one per usable CPU\n"
+        "  -o section.name=value\n"
+        "                set a directive of the configuration, see below\n"
+        "  -t            test the configuration and what it names, and exit\n"
+        "  -T            print the configuration as it would hold, and exit\n"
+        "  -d            go into the background, once it serves\n"
+        "  -f            stay in the foreground, whatever the file says\n"
+        "  --healthcheck exit with 0 if the running daemon is alive\n"
+        "  -q            log errors only\n"
+        "  -v            log more; -vv: debug\n"
+        "  -V            version and build\n"
+        "  -h            this help\n"
+        "\n"
+        "Sizes take K, M, G; times take ms, s, m, h (plain numbers: s).\n"
+        "Directives for -o, with range and [default]; restdaemon.conf(5) has\n"
+        "those of listeners and routes as well:\n",
+        out);
+    while ((d = rd_directive_next(d)) != NULL) {
+        const struct rd_section_info *info = rd_section_info(d->section);
+        if (info->title == NULL && info->parent == RD_SECTION_TOP) {
+            help_directive(out, d);
+        }
     }
 }

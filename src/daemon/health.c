@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Health of the server from its own figures; checks of other services come
  * with a later version and will be asked here.
- * No state of its own, nothing is cached. Any thread.
+ * Nothing is cached; the only state is what the administrator has asked for,
+ * which outlives every configuration. Any thread.
  */
 #include "daemon/health.h"
+
+#include <stdatomic.h>
+
+static _Atomic int is_drain_asked;
+
+void rd_health_set_draining(int on)
+{
+    atomic_store_explicit(&is_drain_asked, on, memory_order_relaxed);
+}
 
 int rd_health_alive(const struct restd_server *server)
 {
@@ -23,6 +33,10 @@ int rd_health_ready(const struct restd_stats *stats, const char **why)
 {
     if (stats->state != RESTD_STATE_RUNNING) {
         *why = restd_state_name(stats->state);
+        return 0;
+    }
+    if (atomic_load_explicit(&is_drain_asked, memory_order_relaxed)) {
+        *why = "drained by the administrator";
         return 0;
     }
     if (stats->counters.active >= stats->connections_max) {

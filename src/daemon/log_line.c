@@ -15,7 +15,7 @@
 #define FACILITY_DAEMON (3 << 3) /* RFC 3164 section 4.1.1 */
 #define TIME_SIZE 40             /* quotes and NUL among them */
 
-static const char *level_name(enum restd_log_level level)
+const char *rd_log_level_name(enum restd_log_level level)
 {
     switch (level) {
     case RESTD_LOG_ERROR:
@@ -70,15 +70,15 @@ static int head_write(char *out, size_t size, enum rd_log_format format,
     }
     if (format == RD_LOG_COLOUR) {
         return snprintf(out, size, "%s %s%s\x1b[0m ", time_text(time, unix_ms),
-                        level_colour(level), level_name(level));
+                        level_colour(level), rd_log_level_name(level));
     }
     if (format == RD_LOG_LOGFMT) {
         return snprintf(out, size,
                         "time=%s level=%s msg=", time_text(time, unix_ms),
-                        level_name(level));
+                        rd_log_level_name(level));
     }
     return snprintf(out, size, "%s %s ", time_text(time, unix_ms),
-                    level_name(level));
+                    rd_log_level_name(level));
 }
 
 /* Time in the local zone, as RFC 3164 has it, whatever the locale. */
@@ -107,7 +107,7 @@ static size_t json_write(char *out, size_t size, enum restd_log_level level,
     restd_json_object_begin(&json);
     restd_json_key(&json, "time");
     restd_json_time(&json, unix_ms);
-    put_text(&json, "level", level_name(level));
+    put_text(&json, "level", rd_log_level_name(level));
     restd_json_key(&json, "msg");
     restd_json_string(&json, text, strlen(text));
     restd_json_object_end(&json);

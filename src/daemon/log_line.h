@@ -21,6 +21,8 @@ enum rd_log_format {
  * log, which has RD_LOG_PREFIX to RD_LOG_BARE. */
 #define RD_LOG_LINE_SIZE 4096u
 
+const char *rd_log_level_name(enum restd_log_level level);
+
 /* Writes the line, with a newline but for RD_LOG_DATAGRAM; its length. The text
  * has no control characters. */
 size_t rd_log_line(char out[RD_LOG_LINE_SIZE], enum rd_log_format format,

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/fault.h"
 #include "daemon/log_stream.h"
 
 /* For a syslog that does not take its datagrams. */
@@ -22,11 +23,9 @@ static int fail(struct restd_error *error, int os_errno, const char *path)
                : os_errno == ENOENT || os_errno == ENOTDIR ? RESTD_ENOENT
                : os_errno == ENAMETOOLONG                  ? RESTD_EINVAL
                                                            : RESTD_EOS;
+    rd_fault_os(error, os_errno, "cannot open log file %.150s", path);
     if (error != NULL) {
         error->code = code;
-        error->os_errno = os_errno;
-        snprintf(error->message, sizeof error->message,
-                 "cannot open log file %.150s: %s", path, strerror(os_errno));
     }
     return code;
 }

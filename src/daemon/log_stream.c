@@ -16,8 +16,17 @@
 
 #include "daemon/log_stream.h"
 
-/* For a reader of a pipe that does not block. */
+/* For a reader of a pipe. */
 #define WRITE_WAIT_MS 200
+/* What a pipe takes without blocking once poll() calls it writable: PIPE_BUF.
+ * Standard error is not ours to make non-blocking: others share it. */
+#define STDERR_PART 4096
+
+static int is_writable(int fd, int wait_ms)
+{
+    struct pollfd pollfd = {fd, POLLOUT, 0};
+    return poll(&pollfd, 1, wait_ms) > 0;
+}
 
 /* Once per failure, and not to the stream that has just failed. */
 static void complain(const struct rd_log_stream *stream, int os_errno)
@@ -25,7 +34,8 @@ static void complain(const struct rd_log_stream *stream, int os_errno)
     char text[512];
     const char *path = stream->place.path;
 
-    if (*path == '\0' || stream->stderr_fd < 0) {
+    if (*path == '\0' || stream->stderr_fd < 0 ||
+        !is_writable(stream->stderr_fd, 0)) {
         return;
     }
     int len =
@@ -45,20 +55,34 @@ static void result(struct rd_log_stream *stream, int os_errno)
     stream->retry = 0;
 }
 
+/* As write(), but waits at most for `wait_ms`, also for a pipe that blocks. */
+static ssize_t write_some(const struct rd_log_place *place, const char *data,
+                          size_t len, int wait_ms)
+{
+    if (place->target == RD_LOG_STDERR || place->target == RD_LOG_JOURNAL) {
+        if (!is_writable(place->fd, wait_ms)) {
+            errno = EAGAIN;
+            return -1;
+        }
+        len = len < STDERR_PART ? len : STDERR_PART;
+    }
+    return write(place->fd, data, len);
+}
+
 /* Writes as much as it can; 0 or errno. */
 static int write_all(struct rd_log_stream *stream, size_t *done)
 {
+    int wait_ms = stream->failed == 0 ? WRITE_WAIT_MS : 0;
     while (*done < stream->len) {
-        ssize_t n = write(stream->place.fd, stream->buffer + *done,
-                          stream->len - *done);
+        ssize_t n = write_some(&stream->place, stream->buffer + *done,
+                               stream->len - *done, wait_ms);
         if (n > 0) {
             *done += (size_t)n;
             continue;
         }
         int error = n < 0 ? errno : EIO;
-        struct pollfd pollfd = {stream->place.fd, POLLOUT, 0};
-        if (error == EINTR || (error == EAGAIN && stream->failed == 0 &&
-                               poll(&pollfd, 1, WRITE_WAIT_MS) > 0)) {
+        if (error == EINTR || (error == EAGAIN && wait_ms > 0 &&
+                               is_writable(stream->place.fd, wait_ms))) {
             continue;
         }
         return error;

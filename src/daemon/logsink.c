@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "daemon/clock.h"
+#include "daemon/fault.h"
 
 void rd_logsink_init(struct rd_logsink *sink, int stderr_fd,
                      const char *journal_stream)
@@ -130,15 +132,10 @@ static int setup_open(const struct rd_logsink *sink,
     int format = format_choose(sink, messages);
 
     if (format < 0) {
-        if (error != NULL) {
-            error->code = RESTD_EINVAL;
-            error->os_errno = 0;
-            snprintf(error->message, sizeof error->message,
-                     "\"%.100s\" is no format of the log: it is one of auto, "
-                     "text, logfmt, json",
-                     messages->format);
-        }
-        return RESTD_EINVAL;
+        return rd_fault(error, RESTD_EINVAL,
+                        "\"%.100s\" is no format of the log: it is one of "
+                        "auto, text, logfmt, json",
+                        messages->format);
     }
     setup->formats[RD_LOG_MESSAGES] = (enum rd_log_format)format;
     setup->formats[RD_LOG_ACCESSES] = access_format(sink, access);
@@ -168,6 +165,7 @@ int rd_logsink_configure(struct rd_logsink *sink,
     static const struct rd_config_log off = {.target = RD_LOG_OFF};
     struct rd_logsink_setup setup;
 
+    memset(&setup, 0, sizeof setup);
     int rc = setup_open(sink, &setup, messages, access ? access : &off, error);
     if (rc != 0) {
         return rc;
@@ -181,6 +179,22 @@ int rd_logsink_configure(struct rd_logsink *sink,
     atomic_store(&sink->asked, 1);
     pthread_mutex_unlock(&sink->lock);
     return 0;
+}
+
+void rd_logsink_give(struct rd_logsink *sink, uid_t uid, gid_t gid)
+{
+    struct stat st;
+
+    pthread_mutex_lock(&sink->lock);
+    for (int i = 0; sink->has_next && i < RD_LOG_STREAMS_N; i++) {
+        const struct rd_log_place *place = &sink->next.places[i];
+        if (place->target == RD_LOG_FILE && fstat(place->fd, &st) == 0 &&
+            S_ISREG(st.st_mode) && st.st_uid == 0 &&
+            fchown(place->fd, uid, gid) != 0) {
+            continue; /* then reopening it says so */
+        }
+    }
+    pthread_mutex_unlock(&sink->lock);
 }
 
 void rd_logsink_reopen(struct rd_logsink *sink)
@@ -198,8 +212,18 @@ static struct rd_log_stream *stream_of(struct rd_logsink *sink, int which)
     return &sink->streams[sink->is_shared ? RD_LOG_MESSAGES : which];
 }
 
-static void put(struct rd_logsink *sink, enum restd_log_level level,
-                int64_t time_unix_ms, const char *line)
+/* What rd_log_line() does, for the many lines of the access log. */
+static size_t bare_line(char *out, const char *line)
+{
+    size_t len = strlen(line);
+
+    memcpy(out, line, len);
+    out[len] = '\n';
+    return len + 1;
+}
+
+static inline void put(struct rd_logsink *sink, enum restd_log_level level,
+                       int64_t time_unix_ms, const char *line)
 {
     int which = level == RESTD_LOG_ACCESS ? RD_LOG_ACCESSES : RD_LOG_MESSAGES;
     struct rd_log_stream *stream = stream_of(sink, which);
@@ -209,8 +233,11 @@ static void put(struct rd_logsink *sink, enum restd_log_level level,
     }
     char *at = rd_log_stream_reserve(stream);
     if (at != NULL) {
-        rd_log_stream_commit(stream, rd_log_line(at, sink->formats[which],
-                                                 level, time_unix_ms, line));
+        size_t len = sink->formats[which] == RD_LOG_BARE
+                         ? bare_line(at, line)
+                         : rd_log_line(at, sink->formats[which], level,
+                                       time_unix_ms, line);
+        rd_log_stream_commit(stream, len);
     }
     if (level <= RESTD_LOG_WARNING) {
         rd_log_stream_flush(stream);
@@ -223,14 +250,12 @@ static void say(struct rd_logsink *sink, enum restd_log_level level,
                 const char *format, ...)
 {
     char text[1000];
-    struct timespec now;
     va_list list;
 
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    clock_gettime(CLOCK_REALTIME, &now);
-    put(sink, level, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, text);
+    put(sink, level, rd_unix_ms(), text);
 }
 
 static void reopen_all(struct rd_logsink *sink)

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <restd/options.h>
 
@@ -61,6 +62,9 @@ int rd_logsink_configure(struct rd_logsink *sink,
 /* Has the writer open the files anew, as they have been moved away; where that
  * fails the old file goes on, and a message says so. [main] */
 void rd_logsink_reopen(struct rd_logsink *sink);
+/* Gives the files of the configuration to an account that is to open them anew,
+ * as far as they are root's. Before the server starts. [main] */
+void rd_logsink_give(struct rd_logsink *sink, uid_t uid, gid_t gid);
 /* Lines that could not be written so far. [any] */
 uint64_t rd_logsink_lost(const struct rd_logsink *sink);
 

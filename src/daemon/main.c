@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The daemon's main thread: starts everything, then waits for signals.
- *
- * Order: arguments, one malloc arena, signals blocked (threads inherit that),
- * descriptor limit, server, listeners, status and routes, start, poll. Every
- * failure before the start is one line on stderr and an exit code of
- * sysexits.h; after it, lines go to the server's log. TERM, INT and QUIT drain,
- * a second one stops at once.
- * This is the only file that ends the process, and it serves no request.
- */
+/* Beginning and end of the process: arguments, configuration, what was asked for
+ * instead of serving; then what has to be so before any thread is: one malloc
+ * arena, signals blocked (threads inherit that), the background, descriptors.
+ * Failures are lines on stderr and an exit code of sysexits.h. Thread: main. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,30 +14,25 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include <restd/restd.h>
 
-#include "daemon/address.h"
 #include "daemon/args.h"
-#include "daemon/builtin.h"
+#include "daemon/config.h"
+#include "daemon/daemonize.h"
 #include "daemon/logsink.h"
-#include "daemon/status.h"
+#include "daemon/probe.h"
+#include "daemon/service.h"
+#include "daemon/upgrade.h"
 #include "daemon/version.h"
 
-static const struct {
-    int number;
-    const char *name;
-} handled_signals[] = {
-    {SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
-    {SIGHUP, "SIGHUP"},   {SIGUSR1, "SIGUSR1"},
-};
+enum { HEALTHCHECK_MS = 3000 };
 
-/* Static, as a log writer that hangs in it may outlive run(). */
-static struct rd_logsink log_sink;
-
-enum { HANDLED_SIGNALS_N = sizeof handled_signals / sizeof handled_signals[0] };
+static const int handled_signals[] = {SIGTERM, SIGINT,  SIGQUIT,
+                                      SIGHUP,  SIGUSR1, SIGUSR2};
 
 static void complain(const char *format, ...) RESTD_PRINTF(1, 2);
 
@@ -54,34 +44,6 @@ static void complain(const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     fprintf(stderr, "restdaemon: %s\n", text);
-}
-
-/* Exit code of a failed library call. */
-static int exit_code(int error)
-{
-    switch (error) {
-    case RESTD_EADDRINUSE:
-        return EX_UNAVAILABLE;
-    case RESTD_EACCES:
-        return EX_NOPERM;
-    case RESTD_EOS:
-    case RESTD_ENOMEM:
-        return EX_OSERR;
-    case RESTD_EINVAL:
-    case RESTD_ERANGE:
-    case RESTD_ENOENT:
-    case RESTD_EEXIST:
-    case RESTD_EBUDGET:
-        return EX_CONFIG;
-    default:
-        return EXIT_FAILURE;
-    }
-}
-
-static int complain_of(const struct restd_error *error)
-{
-    complain("%s", error->message);
-    return exit_code(error->code);
 }
 
 /* Blocks every signal but those that stop a job or tell of a fault of our own,
@@ -97,143 +59,14 @@ static int signals_open(void)
         sigdelset(&blocked, left_alone[i]);
     }
     sigemptyset(&wanted);
-    for (size_t i = 0; i < HANDLED_SIGNALS_N; i++) {
-        sigaddset(&wanted, handled_signals[i].number);
+    for (size_t i = 0; i < sizeof handled_signals / sizeof *handled_signals;
+         i++) {
+        sigaddset(&wanted, handled_signals[i]);
     }
     if (sigprocmask(SIG_BLOCK, &blocked, NULL) < 0) {
         return -1;
     }
     return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static const char *signal_name(uint32_t number)
-{
-    for (size_t i = 0; i < HANDLED_SIGNALS_N; i++) {
-        if ((uint32_t)handled_signals[i].number == number) {
-            return handled_signals[i].name;
-        }
-    }
-    return "signal";
-}
-
-/* Acts on one signal; `stopping` tells whether a drain has begun. */
-static void on_signal(const struct rd_builtin *builtin, uint32_t number,
-                      int *stopping)
-{
-    const char *name = signal_name(number);
-    if (number == SIGUSR1) {
-        rd_logsink_reopen(&log_sink);
-        restd_server_log_flush(builtin->server);
-        restd_server_log(builtin->server, RESTD_LOG_NOTICE,
-                         "%s: log files are opened anew", name);
-    } else if (number == SIGHUP) {
-        restd_server_log(builtin->server, RESTD_LOG_NOTICE,
-                         "%s ignored: nothing to reload", name);
-    } else if (!*stopping) {
-        *stopping = 1;
-        restd_server_log(builtin->server, RESTD_LOG_NOTICE,
-                         "%s: draining, once more stops at once", name);
-        restd_server_drain(builtin->server);
-    } else {
-        restd_server_log(builtin->server, RESTD_LOG_NOTICE,
-                         "%s: stopping at once", name);
-        restd_server_stop(builtin->server);
-    }
-}
-
-/* Returns the exit code once the server has stopped. */
-static int serve(const struct rd_builtin *builtin, int signals)
-{
-    int stopping = 0;
-    struct pollfd fds[2] = {
-        {restd_server_stopped_fd(builtin->server), POLLIN, 0},
-        {signals, POLLIN, 0}};
-    for (;;) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
-            complain("poll: %s", strerror(errno));
-            return EXIT_FAILURE;
-        }
-        if (fds[0].revents != 0) {
-            break;
-        }
-        struct signalfd_siginfo info;
-        while (read(signals, &info, sizeof info) == sizeof info) {
-            on_signal(builtin, info.ssi_signo, &stopping);
-        }
-    }
-    restd_server_wait(builtin->server);
-    if (!stopping) {
-        complain("the server has stopped by itself");
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
-}
-
-static int listen_all(struct restd_server *server, const struct rd_args *args,
-                      struct restd_error *error)
-{
-    for (unsigned i = 0; i < args->listen_n; i++) {
-        int rc = restd_server_listen(server, args->listen[i], error);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return 0;
-}
-
-/* A handler cannot see yet through which listener a request came, so one
- * listener that others can reach makes the whole daemon public. Allow lists and
- * tokens, which will lift that, come with configuration files. */
-static int is_public(const struct rd_args *args)
-{
-    for (unsigned i = 0; i < args->listen_n; i++) {
-        if (!rd_address_is_local(args->listen[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void log_start(const struct rd_builtin *builtin)
-{
-    char address[160];
-    for (unsigned i = 0;
-         restd_server_address(builtin->server, i, address, sizeof address) >= 0;
-         i++) {
-        restd_server_log(builtin->server, RESTD_LOG_NOTICE, "listening on %s%s",
-                         rd_address_is_unix(address) ? "" : "http://", address);
-    }
-    if (builtin->is_public) {
-        restd_server_log(builtin->server, RESTD_LOG_NOTICE,
-                         "an address is not loopback: /status is served to all "
-                         "as the summary only, without host, pid and load");
-    }
-}
-
-static int run_server(struct rd_builtin *builtin, const struct rd_args *args,
-                      int signals)
-{
-    struct restd_error error;
-    struct restd_server *server = builtin->server;
-    if (listen_all(server, args, &error) < 0) {
-        return complain_of(&error);
-    }
-    builtin->is_public = is_public(args);
-    if (rd_status_new(server, args->options.backlog, builtin->is_public,
-                      &builtin->status, &error) < 0) {
-        return complain_of(&error);
-    }
-    int code;
-    if (rd_builtin_routes(builtin, &error) < 0 ||
-        restd_server_start(server, &error) < 0) {
-        code = complain_of(&error);
-    } else {
-        log_start(builtin);
-        code = serve(builtin, signals);
-    }
-    restd_server_stop(server);
-    rd_status_free(builtin->status);
-    return code;
 }
 
 /* The library takes the soft limit as it finds it; a daemon has no reason to
@@ -259,30 +92,156 @@ static void fill_standard_descriptors(void)
     }
 }
 
-static int run(struct rd_args *args)
+/* Absolute, with its symbolic links as they are: to which file they lead is
+ * for each reload to find out. -1: it does not fit. */
+static int make_absolute(const char *path, char out[PATH_MAX])
 {
-    static const struct rd_config_log to_stderr = {.target = RD_LOG_STDERR};
-    struct rd_builtin builtin = {NULL, NULL, 0};
+    char cwd[PATH_MAX] = "";
+    if (*path != '/' && getcwd(cwd, sizeof cwd) == NULL) {
+        return -1;
+    }
+    int n =
+        snprintf(out, PATH_MAX, "%s%s%s", cwd, *path != '/' ? "/" : "", path);
+    return n < PATH_MAX ? 0 : -1;
+}
+
+/* A reload, and the program that an upgrade starts, must find the file from
+ * another folder. */
+static void fix_config_path(struct rd_args *args, char **argv)
+{
+    static char path[PATH_MAX], word[PATH_MAX + 32];
+    if (args->config == NULL || strcmp(args->config, "none") == 0 ||
+        make_absolute(args->config, path) != 0) {
+        return;
+    }
+    for (char **at = argv; *at != NULL; at++) {
+        size_t len = strlen(*at), before = 0;
+        while (before <= len && *at + before != args->config) {
+            before++; /* "-c" or a longer word in front of it */
+        }
+        if (before <= len && before < 32) {
+            snprintf(word, sizeof word, "%.*s%s", (int)before, *at, path);
+            *at = word;
+            break;
+        }
+    }
+    args->config = path;
+}
+
+/* What an upgrade starts: our path as we were called, which may lead to another
+ * file by then, or else what the kernel says. "" if neither is known; USR2 then
+ * says that it cannot start it. */
+static void find_program(const char *called, char out[PATH_MAX])
+{
+    struct stat own, there;
+    if (strchr(called, '/') != NULL && stat("/proc/self/exe", &own) == 0 &&
+        stat(called, &there) == 0 && own.st_dev == there.st_dev &&
+        own.st_ino == there.st_ino && make_absolute(called, out) == 0) {
+        return;
+    }
+    if (realpath("/proc/self/exe", out) == NULL) {
+        out[0] = '\0';
+    }
+}
+
+/* Serves in this process, or in one in the background. Takes the
+ * configuration. */
+static int run(struct rd_args *args, char **argv, struct rd_config *config)
+{
+    /* Static, as a log writer that hangs in the sink may outlive this call. */
+    static struct rd_logsink sink;
+    static struct rd_service service;
+    static char program[PATH_MAX];
+    static struct rd_daemonize daemonize = RD_DAEMONIZE_NONE;
     struct restd_error error;
+    int code = EX_OSERR;
     fill_standard_descriptors();
-    int signals = signals_open();
-    if (signals < 0) {
+    find_program(argv[0], program);
+    fix_config_path(args, argv);
+    if (config->daemon && getenv(RD_UPGRADE_ENV) == NULL) {
+        int rc = rd_daemonize(&daemonize, &code, &error);
+        if (rc != 0) {
+            if (rc < 0) {
+                complain("%s", error.message);
+            }
+            rd_config_free(config);
+            return code;
+        }
+    }
+    service.args = args;
+    service.argv = argv;
+    service.program = program;
+    service.sink = &sink;
+    service.daemonize = &daemonize;
+    service.pidfile.fd = -1;
+    service.signals = signals_open();
+    if (service.signals < 0) {
         complain("signalfd: %s", strerror(errno));
+        rd_config_free(config);
         return EX_OSERR;
     }
     raise_descriptor_limit();
-    rd_logsink_init(&log_sink, STDERR_FILENO, getenv("JOURNAL_STREAM"));
-    if (rd_logsink_configure(&log_sink, &to_stderr, NULL, &error) < 0) {
-        return complain_of(&error);
+    umask(027);
+    rd_logsink_init(&sink, STDERR_FILENO, getenv("JOURNAL_STREAM"));
+    /* The sink is left open: a writer that hangs in it may still be there. */
+    return rd_service_run(&service, config);
+}
+
+static int complain_of_config(const struct rd_config_errors *errors)
+{
+    fprintf(stderr, "%s%u error%s; configuration not loaded\n", errors->text,
+            errors->n, errors->n == 1 ? "" : "s");
+    return errors->code;
+}
+
+/* GET /livez, for container runtimes: of the admin listener, which answers
+ * whatever happens, or of the first one. */
+static int healthcheck(const struct rd_config *config)
+{
+    char why[160] = "";
+    unsigned i = 0;
+    while (i + 1 < config->listens_n && !config->listens[i].admin) {
+        i++;
     }
-    args->options.log = rd_logsink_write;
-    args->options.log_flush = rd_logsink_flush;
-    args->options.log_data = &log_sink;
-    if (restd_server_new(&args->options, &builtin.server, &error) < 0) {
-        return complain_of(&error);
+    const char *address =
+        config->listens[config->listens[i].admin ? i : 0].address;
+    int status =
+        rd_probe_address(address, "/livez", HEALTHCHECK_MS, why, sizeof why);
+    if (status == 200) {
+        return EXIT_SUCCESS;
     }
-    int code = run_server(&builtin, args, signals);
-    restd_server_free(builtin.server);
+    complain("%s: /livez: %d %s", address, status, why);
+    return EXIT_FAILURE;
+}
+
+/* Loads the configuration and does with it what was asked for. */
+static int run_config(struct rd_args *args, char **argv)
+{
+    static struct rd_config_errors errors;
+    struct rd_config *config;
+    int code = EXIT_SUCCESS;
+    if (rd_config_load(&config, args, &errors) < 0) {
+        int bad = complain_of_config(&errors);
+        return args->action == RD_ARGS_HEALTHCHECK ? EXIT_FAILURE : bad;
+    }
+    switch (args->action) {
+    case RD_ARGS_DUMP:
+        rd_config_dump(config, stdout);
+        break;
+    case RD_ARGS_HEALTHCHECK:
+        code = healthcheck(config);
+        break;
+    default:
+        if (rd_config_probe(config, args->action == RD_ARGS_TEST, &errors) <
+            0) {
+            code = complain_of_config(&errors);
+        } else if (args->action == RD_ARGS_RUN) {
+            return run(args, argv, config);
+        } else if (!args->quiet) {
+            puts("configuration OK");
+        }
+    }
+    rd_config_free(config);
     return code;
 }
 
@@ -302,10 +261,13 @@ int main(int argc, char **argv)
         rd_version_print(stdout);
         return EXIT_SUCCESS;
     case RD_ARGS_RUN:
+    case RD_ARGS_TEST:
+    case RD_ARGS_DUMP:
+    case RD_ARGS_HEALTHCHECK:
         break;
     }
     /* One arena: each costs address space and up to a heap's worth of pages,
      * and nothing allocates on the request path. */
     mallopt(M_ARENA_MAX, 1);
-    return run(&args);
+    return run_config(&args, argv);
 }

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/fd_pass.h"
+
 #define NAME_MAX_LEN 255 /* systemd's bound on FDNAME */
 
 /* A number without sign, blanks or anything behind it; 0 if it is none. */
@@ -94,33 +96,14 @@ void rd_notify_fini(struct rd_notify *notify)
     notify->fd = -1;
 }
 
-/* `fd` goes along unless it is -1. */
 static int transmit(struct rd_notify *notify, char *text, size_t len, int fd)
 {
-    union {
-        struct cmsghdr head; /* for its alignment */
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
     struct iovec part = {text, len};
     struct msghdr message = {.msg_name = &notify->to,
                              .msg_namelen = notify->to_len,
                              .msg_iov = &part,
                              .msg_iovlen = 1};
-    if (fd >= 0) {
-        memset(&control, 0, sizeof control);
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        head->cmsg_level = SOL_SOCKET;
-        head->cmsg_type = SCM_RIGHTS;
-        head->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(head), &fd, sizeof fd);
-    }
-    ssize_t n;
-    do {
-        n = sendmsg(notify->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    } while (n < 0 && errno == EINTR);
-    return n < 0 ? -1 : 0;
+    return rd_fd_send(notify->fd, &message, fd, MSG_DONTWAIT);
 }
 
 int rd_notify_send(struct rd_notify *notify, const char *format, ...)

@@ -10,9 +10,7 @@
  */
 #include "daemon/probe.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -20,11 +18,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <restd/api.h>
+
+#include "daemon/address.h"
+#include "daemon/clock.h"
 
 #define HEAD_MAX 16384
 #define REST_MAX 65536 /* bytes behind the head that are taken and dropped */
@@ -36,16 +35,9 @@ struct probe {
     size_t why_size;
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static int left_ms(const struct probe *probe)
 {
-    int64_t left = probe->deadline_ms - now_ms();
+    int64_t left = probe->deadline_ms - (int64_t)rd_now_ms();
     return left > 0 ? (int)left : 0;
 }
 
@@ -224,76 +216,24 @@ static int ask(const struct probe *probe, const char *path)
     return send_all(probe, text, (size_t)n) < 0 ? -1 : read_answer(probe);
 }
 
-static int parse_unix(const char *path, struct sockaddr_storage *to,
-                      socklen_t *len)
+/* Where it is reached from here; -1: nowhere. */
+static int parse_address(const char *address, struct rd_address *to)
 {
-    struct sockaddr_un *un = (void *)to;
-    size_t n = strlen(path);
-    if (n == 0 || n >= sizeof un->sun_path) {
+    if (rd_address_parse(address, to) != NULL ||
+        rd_address_is_any_port(address)) {
         return -1;
     }
-    un->sun_family = AF_UNIX;
-    memcpy(un->sun_path, path, n + 1);
-    *len = sizeof *un;
+    if (to->any.sa_family == AF_INET6 &&
+        IN6_IS_ADDR_UNSPECIFIED(&to->in6.sin6_addr)) {
+        to->in6.sin6_addr = in6addr_loopback;
+    } else if (to->any.sa_family == AF_INET &&
+               to->in.sin_addr.s_addr == htonl(INADDR_ANY)) {
+        to->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    }
     return 0;
 }
 
-static int parse_port(const char *text, in_port_t *port)
-{
-    unsigned value = 0;
-    size_t len = strspn(text, "0123456789");
-    if (len == 0 || len > 5 || text[len] != '\0') {
-        return -1;
-    }
-    for (; *text != '\0'; text++) {
-        value = value * 10 + (unsigned)(*text - '0');
-    }
-    *port = htons((uint16_t)value);
-    return value >= 1 && value <= 65535 ? 0 : -1;
-}
-
-static int parse_address(const char *address, struct sockaddr_storage *to,
-                         socklen_t *len)
-{
-    char host[INET6_ADDRSTRLEN + 2];
-    struct sockaddr_in *in = (void *)to;
-    struct sockaddr_in6 *in6 = (void *)to;
-    memset(to, 0, sizeof *to);
-    if (strncmp(address, "unix:", 5) == 0) {
-        return parse_unix(address + 5, to, len);
-    }
-    const char *colon = strrchr(address, ':');
-    if (colon == NULL || (size_t)(colon - address) >= sizeof host) {
-        return -1;
-    }
-    size_t host_len = (size_t)(colon - address);
-    memcpy(host, address, host_len);
-    host[host_len] = '\0';
-    if (host_len > 2 && host[0] == '[' && host[host_len - 1] == ']') {
-        host[host_len - 1] = '\0';
-        in6->sin6_family = AF_INET6;
-        *len = sizeof *in6;
-        if (inet_pton(AF_INET6, host + 1, &in6->sin6_addr) != 1) {
-            return -1;
-        }
-        if (IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr)) {
-            in6->sin6_addr = in6addr_loopback;
-        }
-        return parse_port(colon + 1, &in6->sin6_port);
-    }
-    in->sin_family = AF_INET;
-    *len = sizeof *in;
-    if (host_len > 0 && inet_pton(AF_INET, host, &in->sin_addr) != 1) {
-        return -1;
-    }
-    if (in->sin_addr.s_addr == htonl(INADDR_ANY)) {
-        in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    }
-    return parse_port(colon + 1, &in->sin_port);
-}
-
-static int connect_to(const struct probe *probe,
-                      const struct sockaddr_storage *to, socklen_t len)
+static int connect_to(const struct probe *probe, const struct rd_address *to)
 {
     int rc;
     do {
@@ -301,7 +241,7 @@ static int connect_to(const struct probe *probe,
         /* Zero would mean to wait forever. */
         struct timeval limit = {left / 1000, left % 1000 * 1000 + 1};
         setsockopt(probe->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-        rc = connect(probe->fd, (const void *)to, len);
+        rc = connect(probe->fd, &to->any, to->len);
         /* Linux lets an interrupted connect() be called again. */
     } while (rc < 0 && errno == EINTR && left_ms(probe) > 0);
     if (rc == 0) {
@@ -315,24 +255,23 @@ static int connect_to(const struct probe *probe,
 int rd_probe_fd(int fd, const char *path, int timeout_ms, char *why,
                 size_t size)
 {
-    struct probe probe = {fd, now_ms() + timeout_ms, why, size};
+    struct probe probe = {fd, (int64_t)rd_now_ms() + timeout_ms, why, size};
     return ask(&probe, path);
 }
 
 int rd_probe_address(const char *address, const char *path, int timeout_ms,
                      char *why, size_t size)
 {
-    struct probe probe = {-1, now_ms() + timeout_ms, why, size};
-    struct sockaddr_storage to;
-    socklen_t len;
-    if (parse_address(address, &to, &len) < 0) {
+    struct probe probe = {-1, (int64_t)rd_now_ms() + timeout_ms, why, size};
+    struct rd_address to;
+    if (parse_address(address, &to) < 0) {
         return fail(&probe, "not an address: \"%.128s\"", address);
     }
-    probe.fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    probe.fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (probe.fd < 0) {
         return fail(&probe, "socket: %s", strerror(errno));
     }
-    int status = connect_to(&probe, &to, len) < 0 ? -1 : ask(&probe, path);
+    int status = connect_to(&probe, &to) < 0 ? -1 : ask(&probe, path);
     close(probe.fd);
     return status;
 }

@@ -1,38 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* The full document of /status: live counters, and the sampler's fragments
- * where they belong.
+/* The full document of /status: live counters, and the fragments that others
+ * have left behind where they belong.
  *
  * Rendered for each request that asks for it, on the stack of its loop and into
- * the loop's own buffer. Nothing here reads /proc or calls the kernel, but for
+ * a buffer of the loop's. Nothing here reads /proc or calls the kernel, but for
  * the clock. Keys, order and units are an interface: fields are only ever
  * added, absent data is null. Any thread.
  */
 #include "daemon/status_json.h"
 
-#include <time.h>
+#include <stdio.h>
 
 #include <restd/restd.h>
 
+#include "daemon/clock.h"
 #include "daemon/health.h"
 #include "daemon/json_put.h"
 #include "daemon/version.h"
 
-static void put_listeners(struct restd_json *json,
-                          const struct rd_status_facts *facts)
+/* Cut, so that the fragment fits whatever the text has. */
+static void put_some(struct restd_json *json, const char *key,
+                     const char *value, size_t max)
 {
-    char address[160];
+    restd_json_key(json, key);
+    if (value == NULL) {
+        restd_json_null(json);
+    } else {
+        restd_json_string(json, value, strnlen(value, max));
+    }
+}
+
+long rd_status_json_config(const struct rd_status_config *config, char *buf,
+                           size_t size)
+{
+    struct restd_json json;
+    restd_json_init(&json, buf, size);
+    restd_json_object_begin(&json);
+    put_some(&json, "path", config->path, 250);
+    put_uint(&json, "generation", config->generation);
+    put_time(&json, "loaded", config->loaded_unix_ms);
+    put_bool(&json, "last_reload_ok", config->last_reload_ok);
+    put_some(&json, "last_reload_error", config->last_reload_error, 400);
+    restd_json_object_end(&json);
+    long len = restd_json_finish(&json);
+    if (len < 0 || (size_t)len >= size) {
+        return RESTD_ELIMIT;
+    }
+    buf[len] = '\0';
+    int backlog =
+        snprintf(buf + len + 1, size - (size_t)len - 1, "%u", config->backlog);
+    return (size_t)(len + backlog) + 2 <= size ? len + backlog + 2
+                                               : RESTD_ELIMIT;
+}
+
+static void put_listeners(struct restd_json *json,
+                          const struct rd_status_facts *facts,
+                          const char *backlog)
+{
+    struct restd_listener_info info;
     restd_json_key(json, "listeners");
     restd_json_array_begin(json);
-    for (unsigned i = 0;
-         restd_server_address(facts->server, i, address, sizeof address) >= 0;
+    for (unsigned i = 0; restd_server_listener(facts->server, i, &info) == 0;
          i++) {
+        info.name[strcspn(info.name, "#")] = '\0'; /* labels, service.h */
         restd_json_object_begin(json);
-        /* Listeners get names of their own with configuration files. */
-        put_text(json, "name", i == 0 ? "main" : address);
-        put_text(json, "address", address);
+        put_text(json, "name",
+                 info.name[0] != '\0' ? info.name
+                 : i == 0             ? "main"
+                                      : info.address);
+        put_text(json, "address", info.address);
         put_bool(json, "tls", 0);
         put_bool(json, "proxy_protocol", 0);
-        put_uint(json, "backlog", facts->backlog);
+        restd_json_key(json, "backlog");
+        restd_json_raw(json, backlog, strlen(backlog));
+        put_object(json, "connections");
+        put_uint(json, "accepted", info.accepted);
+        put_uint(json, "active", info.connections);
+        put_end(json);
         put_end(json);
     }
     restd_json_array_end(json);
@@ -159,13 +203,9 @@ static void put_worker(struct restd_json *json, unsigned id,
 static void put_daemon(struct restd_json *json,
                        const struct rd_status_facts *facts,
                        const struct restd_stats *stats, const char *memory,
-                       const char *cpu)
+                       const char *cpu, const char *config)
 {
     struct restd_loop_stats loop;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t now_ms =
-        (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 
     put_object(json, "daemon");
     put_text(json, "name", "restdaemon");
@@ -174,15 +214,11 @@ static void put_daemon(struct restd_json *json,
     put_count(json, "pid", facts->pid);
     put_time(json, "started", facts->started_unix_ms);
     put_double(json, "uptime_seconds",
-               (double)(now_ms - facts->started_mono_ms) / 1000);
-    put_object(json, "config");
-    put_text(json, "path", NULL);
-    put_uint(json, "generation", 1);
-    put_time(json, "loaded", facts->started_unix_ms);
-    put_bool(json, "last_reload_ok", 1);
-    put_end(json);
+               (double)(rd_now_ms() - facts->started_mono_ms) / 1000);
+    restd_json_key(json, "config");
+    restd_json_raw(json, config, strlen(config));
     put_text(json, "event_backend", restd_has("epoll") ? "epoll" : NULL);
-    put_listeners(json, facts);
+    put_listeners(json, facts, config + strlen(config) + 1);
     put_memory(json, facts, memory);
     restd_json_raw(json, cpu, strlen(cpu));
     put_traffic(json, facts->server, stats);
@@ -203,26 +239,25 @@ static void put_daemon(struct restd_json *json,
 }
 
 long rd_status_json_full(const struct rd_status_facts *facts,
-                         const char *fragments, char *buf, size_t size)
+                         const char *sample, const char *config, int host,
+                         char *buf, size_t size)
 {
     struct restd_json json;
     struct restd_stats stats;
-    struct timespec now;
-    const char *memory = fragments;
+    const char *memory = sample;
     const char *cpu = memory + strlen(memory) + 1;
-    const char *host = cpu + strlen(cpu) + 1;
+    const char *host_text = host ? cpu + strlen(cpu) + 1 : "null";
 
     restd_server_stats(facts->server, &stats);
-    clock_gettime(CLOCK_REALTIME, &now);
     restd_json_init(&json, buf, size);
     restd_json_object_begin(&json);
     put_uint(&json, "schema", 1);
     put_text(&json, "status", rd_health_word(facts->server, &stats));
     put_text(&json, "state", restd_state_name(stats.state));
-    put_time(&json, "time", (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
-    put_daemon(&json, facts, &stats, memory, cpu);
+    put_time(&json, "time", rd_unix_ms());
+    put_daemon(&json, facts, &stats, memory, cpu, config);
     restd_json_key(&json, "host");
-    restd_json_raw(&json, host, strlen(host));
+    restd_json_raw(&json, host_text, strlen(host_text));
     restd_json_object_end(&json);
     long len = restd_json_finish(&json);
     if (len < 0 || (size_t)len + 1 > size) {

@@ -31,7 +31,6 @@ static void end_fragment(struct restd_json *json, char *buf, size_t size,
 
 static void put_load(struct restd_json *json, const double load[3])
 {
-    restd_json_key(json, "load");
     if (isnan(load[0])) {
         restd_json_null(json);
         return;
@@ -67,11 +66,14 @@ long rd_status_json_summary(const struct rd_status_facts *facts,
     restd_json_raw(&json, word, strlen(word));
     end_fragment(&json, buf, size, &total);
 
-    if (facts->is_public || sample->hostname[0] == '\0') {
+    if (sample->hostname[0] == '\0') {
         restd_json_null(&json);
     } else {
         put_short_host(&json, sample->hostname);
     }
+    end_fragment(&json, buf, size, &total);
+
+    restd_json_uint(&json, stats->workers);
     end_fragment(&json, buf, size, &total);
 
     put_uint(&json, "per_second", (uint64_t)(stats->per_second[0] + 0.5));
@@ -82,13 +84,9 @@ long rd_status_json_summary(const struct rd_status_facts *facts,
     put_seconds(&json, "p99", some ? stats->latency_p99 : -1);
     put_end(&json);
     put_count(&json, "rss_bytes", sample->rss_bytes);
-    if (facts->is_public) {
-        restd_json_key(&json, "load");
-        restd_json_null(&json);
-    } else {
-        put_load(&json, sample->load);
-    }
-    put_end(&json);
+    end_fragment(&json, buf, size, &total);
+
+    put_load(&json, sample->load);
     end_fragment(&json, buf, size, &total);
     return total;
 }
@@ -102,6 +100,7 @@ static void put_host_system(struct restd_json *json,
     put_text(json, "arch", s->arch);
     put_time(json, "booted", s->booted_unix_ms);
     put_count(json, "uptime_seconds", s->uptime_s);
+    restd_json_key(json, "load");
     put_load(json, s->load);
     put_object(json, "cpu");
     put_count(json, "count", s->cpus);

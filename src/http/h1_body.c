@@ -76,23 +76,21 @@ void rd_h1_body_timeout(struct rd_h1 *h1, struct rd_h1_exchange *ex)
 
 static void free_scratch(struct rd_h1 *h1)
 {
-    if (h1->body) {
-        rd_page_free(h1->body, h1->body_size);
-        rd_ledger_release(&h1->reactor->ledger, RD_MEM_SCRATCH,
-                          rd_page_round(h1->body_size));
-        h1->body = NULL;
-        h1->body_size = 0;
-    }
+    rd_page_free(h1->body, h1->body_size);
+    rd_ledger_release(&h1->reactor->ledger, RD_MEM_SCRATCH,
+                      rd_page_round(h1->body_size));
+    h1->body = NULL;
+    h1->body_size = 0;
 }
 
 /* The content in one piece. 0, or -1 without memory. */
 static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
                   struct restd_slice *body)
 {
-    size_t size = (size_t)rd_h1_buffered_max(h1);
-
+    size_t max = (size_t)rd_h1_buffered_max(h1);
     /* One that was let in before a reload may be longer. */
-    size = size > chain->len ? size : (size_t)chain->len;
+    size_t size = max > chain->len ? max : (size_t)chain->len;
+
     *body = rd_slice("", 0);
     if (chain->len == 0) {
         return 0;
@@ -108,12 +106,12 @@ static int gather(struct rd_h1 *h1, const struct rd_chain *chain,
         if (rd_ledger_charge(ledger, RD_MEM_SCRATCH, rd_page_round(size))) {
             return -1;
         }
+        h1->body_size = size;
         h1->body = rd_page_alloc(size);
         if (!h1->body) {
-            rd_ledger_release(ledger, RD_MEM_SCRATCH, rd_page_round(size));
+            free_scratch(h1);
             return -1;
         }
-        h1->body_size = size;
     }
     rd_chain_copy(chain, h1->body);
     *body = rd_slice(h1->body, (size_t)chain->len);
@@ -233,8 +231,7 @@ static size_t input(struct rd_h1 *h1, struct rd_h1_exchange *ex, char *data,
                     size_t len)
 {
     const char *detail = NULL;
-    size_t used = len;
-    size_t made = len;
+    size_t used = len, made = len;
     uint64_t announced = 0;
     int done;
 
@@ -314,8 +311,7 @@ static void start_receiving(struct rd_h1 *h1, struct rd_h1_exchange *ex)
         rd_conn_hold(ex->conn);
     }
     ex->max = rd_h1_content_max(h1);
-    ex->start_tick = h1->reactor->tick_now;
-    ex->last_tick = h1->reactor->tick_now;
+    ex->start_tick = ex->last_tick = h1->reactor->tick_now;
     ex->left = ex->head.flags & RD_H1_LENGTH ? ex->head.content_length : 0;
     rd_chunked_init(&ex->chunked, h1->options->header_max_bytes);
 }

@@ -39,9 +39,10 @@ struct restd_stream {
     uint64_t turn; /* in which turn_bytes were written */
     uint32_t turn_bytes;
     uint32_t keepalive_ms, keepalive_tick; /* 0: no comments */
-    struct rd_chain trailers;              /* RD_MEM_REQUESTS */
-    uint8_t is_set;                        /* the response is a stream */
-    uint8_t is_open;                       /* its head has been written */
+    uint32_t look_tick; /* open: when to see whether the client has gone */
+    struct rd_chain trailers; /* RD_MEM_REQUESTS */
+    uint8_t is_set;           /* the response is a stream */
+    uint8_t is_open;          /* its head has been written */
     uint8_t is_ended;
     uint8_t wants_room;
     uint8_t chunked, head_only, events;

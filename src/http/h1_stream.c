@@ -21,6 +21,7 @@
 /* A connection that is held is looked at from time to time, as it is not
  * watched: whether the client has reset it. */
 #define LOOK_TICKS (2000u / RD_TICK_MS)
+#define BYE "event: bye\ndata: draining\n\n"
 
 static struct rd_h1_exchange *exchange_of(const struct restd_stream *stream)
 {
@@ -97,6 +98,7 @@ void rd_h1_stream_open(struct rd_h1_exchange *ex)
     struct restd_stream *stream = &ex->stream;
 
     stream->is_open = 1;
+    stream->look_tick = ex->h1->reactor->tick_now + LOOK_TICKS;
     rd_conn_set_streams(ex->conn);
     if (!ex->receiving) {
         rd_conn_hold(ex->conn);
@@ -354,7 +356,10 @@ uint32_t rd_h1_stream_deadline(const struct rd_h1_exchange *ex)
     if (stream->events && r->draining) {
         return r->tick_now;
     }
-    uint32_t look = r->tick_now + LOOK_TICKS;
+    /* Of an open one it does not move back with each write, or who is written
+     * to all the time would never be looked at. */
+    uint32_t look =
+        stream->is_open ? stream->look_tick : r->tick_now + LOOK_TICKS;
     return stream->keepalive_ms && !stream->is_ended &&
                    (int32_t)(stream->keepalive_tick - look) < 0
                ? stream->keepalive_tick
@@ -365,7 +370,12 @@ void rd_h1_stream_tick(struct rd_h1_exchange *ex)
 {
     struct restd_stream *stream = &ex->stream;
 
+    stream->look_tick = ex->h1->reactor->tick_now + LOOK_TICKS;
     if (stream->events && ex->h1->reactor->draining) {
+        if (ex->h1->reactor->announced) {
+            /* So that a client knows it from a loss; there may be no room. */
+            (void)rd_stream_write_all(stream, BYE, sizeof(BYE) - 1);
+        }
         restd_stream_end(stream);
     } else if (stream->keepalive_ms && !stream->is_ended &&
                (int32_t)(stream->keepalive_tick - ex->h1->reactor->tick_now) <=

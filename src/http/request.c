@@ -153,8 +153,7 @@ int restd_request_local(const struct restd_request *request, char *buf,
     return rd_addr_format(&addr, buf, size);
 }
 
-struct restd_slice
-restd_request_listener(const struct restd_request *request)
+struct restd_slice restd_request_listener(const struct restd_request *request)
 {
     const struct rd_conn *conn = request->conn;
 

@@ -81,11 +81,12 @@ static int is_stuck(const struct rd_reactor *r, uint64_t now_ns)
  * close an idle connection for it, so one that has such is taken then. */
 static int pick(const struct rd_acceptor *a, uint64_t now_ns)
 {
+    const unsigned reactors_n = a->reactors_n;
     int full = -1;
     int stuck = -1;
 
-    for (unsigned n = 0; n < a->reactors_n; n++) {
-        unsigned i = (a->next + n) % a->reactors_n;
+    for (unsigned n = 0; n < reactors_n; n++) {
+        unsigned i = (a->next + n) % reactors_n;
         const struct rd_reactor *r = a->reactors[i];
         if (rd_inbox_room(&r->inbox) == 0) {
             continue;
@@ -131,7 +132,7 @@ static int take(const struct rd_acceptor *a, struct rd_listener *listener,
     rd_addr_from_sockaddr(&entry->peer, (const struct sockaddr *)&sa);
     /* A number that libev's array does not hold, should the program around
      * us have that many open. */
-    entry->refuse = (uint32_t)fd >= a->fds_n;
+    entry->refuse = (uint32_t)fd >= rd_loop_fds_n(a->loop);
     return 0;
 }
 
@@ -251,7 +252,7 @@ int rd_acceptor_empty(struct rd_acceptor *a, struct rd_listener *listener)
 
     /* The kernel queues one more than it is told, and new ones come. */
     for (uint32_t n = 0; listener->fd >= 0 && rc == ACCEPTED &&
-                         n < 2 * a->options->backlog + BATCH;
+                         n < 2 * atomic_load(&a->backlog) + BATCH;
          n++) {
         rc = accept_one(a, listener, now_ns, woken);
     }

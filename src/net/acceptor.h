@@ -18,15 +18,6 @@
 #include "net/loop.h"
 #include "net/reactor.h"
 
-/* What the acceptor has of a snapshot, as a loop a view (http/h1_view.h).
- * Owner: the snapshot. Lifetime: until `released` is posted to `home`. */
-struct rd_acceptor_view {
-    const struct restd_options *options;
-    unsigned reactors_n;
-    struct restd_loop *home;
-    struct rd_post released;
-};
-
 #define RD_ACCEPT_RETRY_MS 10
 
 struct rd_acceptor;
@@ -47,21 +38,20 @@ struct rd_adoption {
 
 struct rd_acceptor {
     struct restd_loop *loop;
-    struct rd_acceptor_view *view;
-    _Atomic(struct rd_acceptor_view *) offered; /* until picked up */
-    struct rd_post pick_up;
-    const struct restd_options *options; /* the view's */
     struct rd_budget *budget;
     struct rd_log *log;
     struct rd_listener *listeners; /* the server's */
     unsigned listeners_n;
     struct rd_reactor **reactors; /* RD_REACTORS_MAX, the server's */
-    unsigned reactors_n, next;
+    unsigned next;
+    /* What a reload changes. [any] to read, control writes. */
+    _Atomic unsigned reactors_n;
+    _Atomic uint32_t backlog, drain_silence_ms;
     uint64_t *dealt; /* sockets given to each reactor */
-    uint32_t fds_n;  /* libev's arrays hold descriptors below this */
     int spare;       /* held open for when there are none left; -1: in use */
     struct rd_timer retry;
     uint32_t retry_ms;       /* until then; grows while nobody makes room */
+    int is_guest;            /* the loop is another's, and goes on */
     int is_on;               /* accepts at all */
     int paused, ending;      /* waits for `retry`; drains */
     _Atomic int is_shared;   /* [any] the sockets live on elsewhere */
@@ -77,19 +67,26 @@ struct rd_acceptor {
     _Atomic int tid;
 };
 
+/* `host`: a loop that others run, as for rd_reactor_init(). */
 int rd_acceptor_init(struct rd_acceptor *acceptor,
-                     struct rd_acceptor_view *view, struct rd_budget *budget,
-                     struct rd_log *log, struct rd_listener *listeners,
-                     unsigned listeners_n, uint32_t fd_max);
-/* Before the acceptor is told of so many, by init or an offer. */
+                     const struct restd_options *options,
+                     struct rd_budget *budget, struct rd_log *log,
+                     struct rd_listener *listeners, unsigned listeners_n,
+                     uint32_t fd_max, struct restd_loop *host);
+/* Before the acceptor is told of so many, by init or below. */
 void rd_acceptor_add(struct rd_acceptor *acceptor, struct rd_reactor *reactor);
-/* [control] Returns the one that was offered before and not picked up. */
-struct rd_acceptor_view *rd_acceptor_offer(struct rd_acceptor *acceptor,
-                                           struct rd_acceptor_view *view);
+/* [control] From now on it deals to as many loops as the options have workers,
+ * which are never fewer than before. */
+void rd_acceptor_reload(struct rd_acceptor *acceptor,
+                        const struct restd_options *options);
 void rd_acceptor_fini(struct rd_acceptor *acceptor);
 /* Thread body: runs until drained or stopped; then every listener is closed and
  * every reactor has got its `accept_end`. */
 void rd_acceptor_run(struct rd_acceptor *acceptor);
+
+/* Closes every listener and says that nothing follows; rd_acceptor_run() then
+ * returns. Idempotent. */
+void rd_acceptor_end(struct rd_acceptor *acceptor);
 
 /* [any but the acceptor] Has the acceptor call `fn`, and waits: what that
  * returns, or RESTD_ESTATE if it ends or has ended. */

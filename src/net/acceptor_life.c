@@ -44,8 +44,11 @@ static void listener_close(struct rd_acceptor *a, struct rd_listener *listener)
 /* ---- the end */
 
 /* Shuts the door and tells each loop, behind the last hand-over. */
-static void end(struct rd_acceptor *a)
+void rd_acceptor_end(struct rd_acceptor *a)
 {
+    if (a->ended) {
+        return;
+    }
     a->ending = 1;
     for (unsigned i = 0; i < a->listeners_n; i++) {
         listener_close(a, &a->listeners[i]);
@@ -60,7 +63,9 @@ static void end(struct rd_acceptor *a)
     a->ended = 1; /* a call that comes now would not be made */
     pthread_cond_broadcast(&a->called);
     pthread_mutex_unlock(&a->lock);
-    rd_loop_break(a->loop);
+    if (!a->is_guest) {
+        rd_loop_break(a->loop);
+    }
 }
 
 static void finish(struct rd_acceptor *a)
@@ -77,7 +82,7 @@ static void finish(struct rd_acceptor *a)
         }
     }
     if (done) {
-        end(a);
+        rd_acceptor_end(a);
     } else {
         rd_timer_start(a->loop, &a->retry, ENDING_RETRY_MS, 0);
     }
@@ -93,18 +98,18 @@ static void drain_run(struct rd_post *post)
     struct rd_acceptor *a = RD_CONTAINER_OF(post, struct rd_acceptor, drain);
 
     if (atomic_load(&a->is_shared)) {
-        end(a); /* who shares the sockets takes what is waiting */
+        rd_acceptor_end(a); /* who shares the sockets takes what is waiting */
         return;
     }
     for (unsigned i = 0; i < a->listeners_n; i++) {
         rd_listener_stop_deferring(&a->listeners[i]);
     }
-    rd_timer_start(a->loop, &a->silence, a->options->drain_silence_ms, 0);
+    rd_timer_start(a->loop, &a->silence, a->drain_silence_ms, 0);
 }
 
 static void stop_run(struct rd_post *post)
 {
-    end(RD_CONTAINER_OF(post, struct rd_acceptor, stop));
+    rd_acceptor_end(RD_CONTAINER_OF(post, struct rd_acceptor, stop));
 }
 
 static void retry_cb(struct rd_timer *timer)
@@ -151,11 +156,16 @@ int rd_acceptor_call(struct rd_acceptor *a, rd_acceptor_fn *fn, void *arg)
 {
     struct rd_acceptor_call call = {fn, arg, RESTD_ESTATE, 0};
 
+    if (a->is_guest && rd_loop_is_current(a->loop)) {
+        return a->ended ? RESTD_ESTATE : fn(a, arg);
+    }
     pthread_mutex_lock(&a->lock);
     while (a->calls && !a->ended) {
         pthread_cond_wait(&a->called, &a->lock);
     }
     if (!a->ended) {
+        /* It is taken out before this function returns. */
+        /* cppcheck-suppress autoVariables */
         a->calls = &call;
         rd_loop_post(a->loop, &a->call);
     }
@@ -176,7 +186,7 @@ int rd_acceptor_listen(struct rd_acceptor *a, void *arg)
     if (a->ending) {
         return RESTD_ESTATE;
     }
-    if ((uint32_t)listener->fd >= a->fds_n) {
+    if ((uint32_t)listener->fd >= rd_loop_fds_n(a->loop)) {
         return RESTD_ELIMIT;
     }
     listener->acceptor = a;
@@ -212,7 +222,7 @@ int rd_acceptor_unlisten(struct rd_acceptor *a, void *arg)
     } else if (!a->ending && listener->fd >= 0) {
         listener->leaving = 1;
         rd_listener_stop_deferring(listener);
-        rd_timer_start(a->loop, &a->leaving, a->options->drain_silence_ms, 0);
+        rd_timer_start(a->loop, &a->leaving, a->drain_silence_ms, 0);
     }
     return 0;
 }
@@ -239,7 +249,7 @@ int rd_acceptor_adopt(struct rd_acceptor *a, void *arg)
     if (a->ending || adoption->reactor >= a->reactors_n) {
         return a->ending ? RESTD_ESTATE : RESTD_ENOENT;
     }
-    if ((uint32_t)adoption->entry.fd >= a->fds_n) {
+    if ((uint32_t)adoption->entry.fd >= rd_loop_fds_n(a->loop)) {
         return RESTD_ELIMIT;
     }
     return rd_acceptor_deal(a, adoption->reactor, &adoption->entry);
@@ -252,51 +262,28 @@ int rd_acceptor_switch(struct rd_acceptor *a, void *arg)
     return 0;
 }
 
-/* ---- snapshots */
-
-static void view_set(struct rd_acceptor *a, struct rd_acceptor_view *view)
+void rd_acceptor_reload(struct rd_acceptor *a,
+                        const struct restd_options *options)
 {
-    a->view = view;
-    a->options = view->options;
-    a->reactors_n = view->reactors_n;
-}
-
-static void pick_up(struct rd_post *post)
-{
-    struct rd_acceptor *a = RD_CONTAINER_OF(post, struct rd_acceptor, pick_up);
-    struct rd_acceptor_view *old = a->view;
-    struct rd_acceptor_view *view =
-        atomic_exchange_explicit(&a->offered, NULL, memory_order_acq_rel);
-
-    if (view) {
-        view_set(a, view);
-        rd_loop_post(old->home, &old->released);
-    }
-}
-
-struct rd_acceptor_view *rd_acceptor_offer(struct rd_acceptor *a,
-                                           struct rd_acceptor_view *view)
-{
-    struct rd_acceptor_view *before =
-        atomic_exchange_explicit(&a->offered, view, memory_order_acq_rel);
-
-    rd_loop_post(a->loop, &a->pick_up);
-    return before;
+    atomic_store(&a->backlog, options->backlog);
+    atomic_store(&a->drain_silence_ms, options->drain_silence_ms);
+    atomic_store(&a->reactors_n, options->workers);
 }
 
 /* ---- init, run, fini */
 
-int rd_acceptor_init(struct rd_acceptor *a, struct rd_acceptor_view *view,
+int rd_acceptor_init(struct rd_acceptor *a, const struct restd_options *options,
                      struct rd_budget *budget, struct rd_log *log,
                      struct rd_listener *listeners, unsigned listeners_n,
-                     uint32_t fd_max)
+                     uint32_t fd_max, struct restd_loop *host)
 {
-    view_set(a, view);
+    a->loop = host;
+    a->is_guest = host != NULL;
+    rd_acceptor_reload(a, options);
     a->budget = budget;
     a->log = log;
     a->listeners = listeners;
     a->listeners_n = listeners_n;
-    a->fds_n = rd_loop_fd_entries(fd_max);
     a->spare = rd_acceptor_spare();
     a->retry_ms = RD_ACCEPT_RETRY_MS;
     pthread_mutex_init(&a->lock, NULL);
@@ -307,14 +294,13 @@ int rd_acceptor_init(struct rd_acceptor *a, struct rd_acceptor_view *view,
     rd_post_init(&a->drain, drain_run);
     rd_post_init(&a->stop, stop_run);
     rd_post_init(&a->call, call_run);
-    rd_post_init(&a->pick_up, pick_up);
     a->dealt = rd_mem_alloc(RD_REACTORS_MAX * sizeof(*a->dealt));
     a->reactors = rd_mem_alloc(RD_REACTORS_MAX * sizeof(struct rd_reactor *));
     if (!a->dealt || !a->reactors) {
         return RESTD_ENOMEM;
     }
-    int rc = rd_loop_new(&a->loop);
-    if (rc == 0) {
+    int rc = host ? 0 : rd_loop_new(&a->loop);
+    if (rc == 0 && !host) {
         rc = rd_loop_reserve_fds(a->loop, fd_max);
     }
     if (rc != 0) {
@@ -329,13 +315,15 @@ int rd_acceptor_init(struct rd_acceptor *a, struct rd_acceptor_view *view,
 
 void rd_acceptor_fini(struct rd_acceptor *a)
 {
-    if (!a->options) {
+    if (!a->budget) { /* never made */
         return;
     }
     if (a->spare >= 0) {
         close(a->spare);
     }
-    rd_loop_free(a->loop);
+    if (!a->is_guest) {
+        rd_loop_free(a->loop);
+    }
     rd_mem_free(a->dealt);
     rd_mem_free(a->reactors);
     pthread_mutex_destroy(&a->lock);

@@ -31,8 +31,9 @@ void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason)
     if (conn->state == RD_CONN_LINGERING) {
         r->linger_n--;
     }
-    if (conn->request || conn->unsent_n > 0) {
+    if (rd_conn_requests_n(conn) > 0) {
         rd_count(&r->counters->aborted, 1);
+        rd_count(&r->counters->lost, rd_conn_requests_n(conn));
     }
     r->protocol->closed(conn);
     rd_io_watch(r->loop, &conn->io, 0);

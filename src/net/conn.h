@@ -151,6 +151,11 @@ void rd_conn_resume(struct rd_conn *conn);
 void rd_conn_arm(struct rd_conn *conn);
 /* A request is complete: time runs for the next one. */
 void rd_conn_touch(struct rd_conn *conn);
+/* Requests of it that are not over: of which it has answered some already. */
+static inline unsigned rd_conn_requests_n(const struct rd_conn *conn)
+{
+    return conn->unsent_n > 0 ? conn->unsent_n : conn->request != NULL;
+}
 /* Closes now. The slot lives until the end of the turn. */
 void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason);
 static inline int rd_conn_is_closed(const struct rd_conn *conn)

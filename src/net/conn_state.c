@@ -50,6 +50,14 @@ int rd_conn_has_unread(const struct rd_conn *conn)
             recv(rd_io_fd(&conn->io), &octet, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
 }
 
+/* Even, as slots stand in rows, and the same each time for one of them. */
+static uint32_t spread_ms(const struct rd_conn *conn, uint32_t all_ms)
+{
+    uint32_t hash = (uint32_t)((uintptr_t)conn >> 6) * 2654435769u;
+
+    return (uint32_t)(((uint64_t)hash * all_ms) >> 32);
+}
+
 /* `since` is the tick of: IDLE the last request, READING the first byte of the
  * head, PROCESSING and LINGERING its beginning, WRITING the last progress. */
 void rd_conn_set_deadline(struct rd_conn *conn)
@@ -64,7 +72,8 @@ void rd_conn_set_deadline(struct rd_conn *conn)
             if ((int32_t)(r->drain_tick - tick) > 0) {
                 tick = r->drain_tick;
             }
-            tick += rd_ticks(o->drain_silence_ms);
+            tick += rd_ticks(o->drain_silence_ms +
+                             spread_ms(conn, o->close_spread_ms));
         } else if (conn->flags & RD_CONN_USED) {
             tick += rd_ticks(o->keepalive_timeout_ms);
         } else {

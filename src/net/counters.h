@@ -32,6 +32,10 @@ struct rd_counters {
     _Atomic uint64_t busy_ns; /* from the poll to the last clock read */
     _Atomic uint64_t states[RD_CONN_STATES_N]; /* connections in each */
     _Atomic uint64_t reasons[RD_CLOSE_REASONS_N];
+    _Atomic uint64_t lost; /* requests whose connection went too early */
+    _Atomic uint64_t cut;  /* the same by a stop, half heads too */
+    /* 1 + requests that were over when a drain was announced; 0: none was. */
+    _Atomic uint64_t drain_base;
     /* Connections that have gone, by the listener through which they came. */
     _Atomic uint64_t left[RD_LISTENERS_MAX + 1];
     struct rd_hist latency;

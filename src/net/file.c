@@ -11,7 +11,7 @@
 
 static int is_low(const struct rd_reactor *r, int fd)
 {
-    return (uint32_t)fd < r->fds_n;
+    return (uint32_t)fd < rd_loop_fds_n(r->loop);
 }
 
 int rd_file_keep(struct rd_reactor *r, int fd)
@@ -19,7 +19,7 @@ int rd_file_keep(struct rd_reactor *r, int fd)
     if (!is_low(r, fd)) {
         return fd;
     }
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, (int)r->fds_n);
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, (int)rd_loop_fds_n(r->loop));
     if (high >= 0) {
         close(fd);
         return high;

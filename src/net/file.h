@@ -2,7 +2,7 @@
 /* Descriptors of files that are being sent.
  *
  * libev's arrays hold the numbers up to what the plan has given to sockets
- * (reactor->fds_n), and the kernel gives out the lowest free number. A file
+ * (rd_loop_fds_n()), and the kernel gives out the lowest free number. A file
  * that outlives its turn would take one of them and push a socket beyond the
  * arrays, so its descriptor is moved above: nobody watches a file. Where the
  * limit has no room there, files share the low numbers with the connections:

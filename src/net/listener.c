@@ -38,11 +38,10 @@ static int set_options(int fd, int family, uint32_t defer_accept_s)
     int on = 1;
     int defer = (int)defer_accept_s;
 
-    return family == AF_UNIX ||
-                   (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) ==
-                        0 &&
-                    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer,
-                               sizeof(defer)) == 0)
+    return family == AF_UNIX || (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on,
+                                            sizeof(on)) == 0 &&
+                                 setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT,
+                                            &defer, sizeof(defer)) == 0)
                ? 0
                : -1;
 }
@@ -85,8 +84,9 @@ static const char *path_of(const struct rd_listener *listener)
     const struct sockaddr_un *un = (const void *)&listener->addr;
 
     return un->sun_family == AF_UNIX &&
-                   listener->addr_len > offsetof(struct sockaddr_un, sun_path)
-               && un->sun_path[0] != '\0'
+                   listener->addr_len >
+                       offsetof(struct sockaddr_un, sun_path) &&
+                   un->sun_path[0] != '\0'
                ? un->sun_path
                : NULL;
 }
@@ -239,16 +239,22 @@ void rd_listener_stop_deferring(const struct rd_listener *listener)
     }
 }
 
-void rd_listener_close(struct rd_listener *listener)
+int rd_listener_owns_path(const struct rd_listener *listener)
 {
     struct stat st;
+
+    return listener->owns_path && lstat(path_of(listener), &st) == 0 &&
+           st.st_dev == listener->dev && st.st_ino == listener->ino;
+}
+
+void rd_listener_close(struct rd_listener *listener)
+{
     int fd = listener->fd;
 
     if (fd < 0) {
         return;
     }
-    if (listener->owns_path && lstat(path_of(listener), &st) == 0 &&
-        st.st_dev == listener->dev && st.st_ino == listener->ino) {
+    if (rd_listener_owns_path(listener)) {
         unlink(path_of(listener));
     }
     close(fd);

@@ -53,6 +53,8 @@ int rd_listener_open(struct rd_listener *listener, const char *address,
                      struct restd_error *error);
 /* Later connections are accepted at once. */
 void rd_listener_stop_deferring(const struct rd_listener *listener);
+/* The path of a unix socket is still ours. */
+int rd_listener_owns_path(const struct rd_listener *listener);
 /* Closes; unlinks the path of a unix socket, if it is still ours. */
 void rd_listener_close(struct rd_listener *listener);
 /* Bound address as text; its length, or RESTD_ERANGE. */

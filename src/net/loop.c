@@ -8,11 +8,8 @@
  * EVFLAG_NOSIGMASK inverted). Threads: see loop.h. */
 #include "net/loop.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <ev.h>
@@ -28,6 +25,8 @@ RD_STATIC_ASSERT(sizeof(ev_timer) <= sizeof(struct rd_timer),
 RD_STATIC_ASSERT((int)RD_READ == (int)EV_READ && (int)RD_WRITE == (int)EV_WRITE,
                  "event bits");
 
+enum running { FRESH, CLAIMED, RUNNING, ENDED };
+
 struct restd_loop {
     struct ev_loop *ev;
     ev_async wake;
@@ -35,8 +34,13 @@ struct restd_loop {
     ev_check check;
     struct rd_loop_hooks hooks;
     _Atomic(struct rd_post *) posts;
+    atomic_int armed; /* the wake-up is there to be sent */
     pthread_t thread;
-    atomic_int running;
+    atomic_int running; /* enum running */
+    uint32_t fds_n;     /* 0: nothing is reserved yet */
+    rd_loop_ended_fn *ended;
+    void *ended_data;
+    struct rd_log *log;
 };
 
 static void posts_run(struct restd_loop *loop)
@@ -59,6 +63,16 @@ static void posts_run(struct restd_loop *loop)
          * poster would find it queued, and the call would not see why. */
         (void)atomic_exchange_explicit(&post->queued, 0, memory_order_acq_rel);
         post->fn(post);
+    }
+}
+
+static void guest_call(struct restd_loop *loop)
+{
+    rd_loop_ended_fn *ended = loop->ended;
+
+    loop->ended = NULL;
+    if (ended) {
+        ended(loop->ended_data);
     }
 }
 
@@ -99,7 +113,8 @@ int rd_loop_new(struct restd_loop **out)
     }
     ev_set_userdata(loop->ev, loop);
     atomic_init(&loop->posts, NULL);
-    atomic_init(&loop->running, 0);
+    atomic_init(&loop->armed, 0);
+    atomic_init(&loop->running, FRESH);
     ev_async_init(&loop->wake, wake_cb);
     ev_prepare_init(&loop->prepare, prepare_cb);
     ev_check_init(&loop->check, check_cb);
@@ -113,7 +128,8 @@ static void loop_arm(struct restd_loop *loop)
 {
     if (!ev_is_active(&loop->wake)) {
         ev_async_start(loop->ev, &loop->wake);
-        /* Starting forgets what was posted before. */
+        atomic_store(&loop->armed, 1);
+        /* For what was posted before. */
         ev_async_send(loop->ev, &loop->wake);
     }
 }
@@ -123,6 +139,7 @@ void rd_loop_free(struct restd_loop *loop)
     if (!loop) {
         return;
     }
+    guest_call(loop);
     struct rd_post *post = atomic_load(&loop->posts);
     while (post) {
         struct rd_post *next = post->next;
@@ -138,6 +155,11 @@ void rd_loop_free(struct restd_loop *loop)
 void rd_loop_set_hooks(struct restd_loop *loop,
                        const struct rd_loop_hooks *hooks)
 {
+    if (!hooks) {
+        ev_prepare_stop(loop->ev, &loop->prepare);
+        ev_check_stop(loop->ev, &loop->check);
+        return;
+    }
     loop->hooks = *hooks;
     ev_prepare_start(loop->ev, &loop->prepare);
     /* First among the watchers of a turn: the others use its clock. */
@@ -145,13 +167,45 @@ void rd_loop_set_hooks(struct restd_loop *loop,
     ev_check_start(loop->ev, &loop->check);
 }
 
+int rd_loop_set_guest(struct restd_loop *loop, rd_loop_ended_fn *ended,
+                      void *data)
+{
+    if (ended &&
+        (!rd_loop_is_current(loop) || atomic_load(&loop->running) == ENDED)) {
+        return RESTD_ESTATE;
+    }
+    if (ended && loop->ended) {
+        return RESTD_EEXIST;
+    }
+    loop->ended = ended;
+    loop->ended_data = data;
+    return 0;
+}
+
+void rd_loop_set_log(struct restd_loop *loop, struct rd_log *log)
+{
+    loop->log = log;
+}
+
+struct rd_log *rd_loop_log(const struct restd_loop *loop)
+{
+    return loop->log;
+}
+
+void rd_loop_claim(struct restd_loop *loop, int claim)
+{
+    atomic_store_explicit(&loop->running, claim ? CLAIMED : FRESH,
+                          memory_order_release);
+}
+
 void rd_loop_run(struct restd_loop *loop)
 {
     loop->thread = pthread_self();
-    atomic_store_explicit(&loop->running, 1, memory_order_release);
+    atomic_store_explicit(&loop->running, RUNNING, memory_order_release);
     loop_arm(loop);
     ev_run(loop->ev, 0);
-    atomic_store_explicit(&loop->running, 0, memory_order_release);
+    atomic_store_explicit(&loop->running, ENDED, memory_order_release);
+    guest_call(loop);
 }
 
 void rd_loop_break(struct restd_loop *loop)
@@ -159,15 +213,22 @@ void rd_loop_break(struct restd_loop *loop)
     ev_break(loop->ev, EVBREAK_ALL);
 }
 
+int rd_loop_is_fresh(const struct restd_loop *loop)
+{
+    return atomic_load_explicit(&loop->running, memory_order_acquire) == FRESH;
+}
+
 int rd_loop_is_running(const struct restd_loop *loop)
 {
-    return atomic_load_explicit(&loop->running, memory_order_acquire);
+    int running = atomic_load_explicit(&loop->running, memory_order_acquire);
+    return running == CLAIMED || running == RUNNING;
 }
 
 int rd_loop_is_current(const struct restd_loop *loop)
 {
-    return !rd_loop_is_running(loop) ||
-           pthread_equal(loop->thread, pthread_self());
+    int running = atomic_load_explicit(&loop->running, memory_order_acquire);
+    return running == RUNNING ? pthread_equal(loop->thread, pthread_self())
+                              : running != CLAIMED;
 }
 
 void rd_post_init(struct rd_post *post, void (*fn)(struct rd_post *post))
@@ -187,15 +248,18 @@ void rd_loop_post(struct restd_loop *loop, struct rd_post *post)
     do {
         post->next = head;
     } while (!atomic_compare_exchange_weak_explicit(
-        &loop->posts, &head, post, memory_order_release, memory_order_relaxed));
-    ev_async_send(loop->ev, &loop->wake);
+        &loop->posts, &head, post, memory_order_seq_cst, memory_order_relaxed));
+    /* Before, libev would poll for a wake-up that it has not got. */
+    if (atomic_load(&loop->armed)) {
+        ev_async_send(loop->ev, &loop->wake);
+    }
 }
 
 void rd_loop_unpost(struct restd_loop *loop, struct rd_post *post)
 {
     struct rd_post *head = atomic_load(&loop->posts);
 
-    RD_ASSERT(!atomic_load(&loop->running));
+    RD_ASSERT(!rd_loop_is_running(loop));
     if (head == post) {
         atomic_store(&loop->posts, post->next);
     }
@@ -212,44 +276,6 @@ void rd_loop_update_time(struct restd_loop *loop)
     ev_now_update(loop->ev);
 }
 
-/* libev 4.33 doubles from 0 until the entry fits, and then rounds the bytes up
- * to 4096 less four pointers: asking for a power of two gives a little more
- * than that, and asking for one entry more would double it. */
-#define EV_ROUND 4096u
-#define EV_SLACK ((uint32_t)sizeof(void *) * 4)
-
-static uint32_t grown_entries(uint32_t wanted)
-{
-    uint32_t n = 2;
-
-    while (n < wanted) {
-        n <<= 1;
-    }
-    uint64_t bytes = (uint64_t)n * RD_LOOP_FD_ENTRY_BYTES;
-    if (bytes > EV_ROUND - EV_SLACK) {
-        bytes = (bytes + RD_LOOP_FD_ENTRY_BYTES + (EV_ROUND - 1) + EV_SLACK) &
-                ~(uint64_t)(EV_ROUND - 1);
-        n = (uint32_t)((bytes - EV_SLACK) / RD_LOOP_FD_ENTRY_BYTES);
-    }
-    return n;
-}
-
-/* The smallest request whose result holds fd_max. */
-static uint32_t entries_to_ask(uint32_t fd_max)
-{
-    uint32_t ask = 2;
-
-    while (grown_entries(ask) <= fd_max) {
-        ask <<= 1;
-    }
-    return ask;
-}
-
-uint32_t rd_loop_fd_entries(uint32_t fd_max)
-{
-    return grown_entries(entries_to_ask(fd_max));
-}
-
 static void nothing_cb(struct ev_loop *ev, ev_io *w, int revents)
 {
     (void)ev;
@@ -257,48 +283,27 @@ static void nothing_cb(struct ev_loop *ev, ev_io *w, int revents)
     (void)revents;
 }
 
-/* A copy of `fd` with a number in [least, most], -1 if none can be had. */
-static int dup_within(int fd, int least, int most)
-{
-    for (int at = most; at >= least;) {
-        int copy = fcntl(fd, F_DUPFD_CLOEXEC, at);
-        if (copy >= 0 && copy <= most) {
-            return copy;
-        }
-        if (copy >= 0) {
-            close(copy);
-        }
-        int next = at - (most / 16 + 1);
-        at = next < least && at > least ? least : next;
-    }
-    return -1;
-}
-
 int rd_loop_reserve_fds(struct restd_loop *loop, uint32_t fd_max)
 {
-    int most = (int)entries_to_ask(fd_max) - 1;
-    int low = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    int high = rd_loop_high_fd(fd_max);
     ev_io w;
 
-    if (low < 0) {
-        return RESTD_EOS;
-    }
-    /* Any number in the upper half makes libev double up to it. The program
-     * around us may have all of them open; then the next power is taken. */
-    int high = dup_within(low, most / 2 + 1, most);
-    if (high < 0) {
-        high = dup_within(low, most + 1, most * 2 + 1);
-    }
     if (high >= 0) {
+        uint32_t n = rd_loop_fd_entries(fd_max);
+        loop->fds_n = n > loop->fds_n ? n : loop->fds_n;
         ev_io_init(&w, nothing_cb, high, EV_READ);
         ev_io_start(loop->ev, &w);
         ev_run(loop->ev, EVRUN_NOWAIT);
         ev_io_stop(loop->ev, &w);
         close(high);
     }
-    close(low);
     loop_arm(loop);
     return high >= 0 ? 0 : RESTD_EOS;
+}
+
+uint32_t rd_loop_fds_n(const struct restd_loop *loop)
+{
+    return loop->fds_n ? loop->fds_n : UINT32_MAX;
 }
 
 static void io_cb(struct ev_loop *ev, ev_io *w, int revents)

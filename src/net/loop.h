@@ -48,8 +48,24 @@ struct rd_loop_hooks {
 
 int rd_loop_new(struct restd_loop **loop);
 void rd_loop_free(struct restd_loop *loop);
+/* NULL takes them away. */
 void rd_loop_set_hooks(struct restd_loop *loop,
                        const struct rd_loop_hooks *hooks);
+/* One who uses a loop of others and has to know of its end: `ended` is called
+ * once, by its thread behind rd_loop_run(), or by rd_loop_free(). NULL: nobody
+ * any more. RESTD_EEXIST if there is one, RESTD_ESTATE if the loop has ended or
+ * is another thread's. */
+typedef void rd_loop_ended_fn(void *data);
+int rd_loop_set_guest(struct restd_loop *loop, rd_loop_ended_fn *ended,
+                      void *data);
+/* The log of whose loop it is, for guests; NULL: none. */
+struct rd_log;
+void rd_loop_set_log(struct restd_loop *loop, struct rd_log *log);
+struct rd_log *rd_loop_log(const struct restd_loop *loop);
+/* 1 if nobody has run it yet, nor is about to. */
+int rd_loop_is_fresh(const struct restd_loop *loop);
+/* A thread that is about to be started will run it: it is no longer current. */
+void rd_loop_claim(struct restd_loop *loop, int claim);
 
 /* Runs until rd_loop_break(), which is for the loop's own thread. */
 void rd_loop_run(struct restd_loop *loop);
@@ -82,6 +98,10 @@ uint32_t rd_loop_fd_entries(uint32_t fd_max);
  * when it cannot grow it later. Descriptors below rd_loop_fd_entries(fd_max)
  * are then safe. RESTD_EOS, or RESTD_ENOMEM. */
 int rd_loop_reserve_fds(struct restd_loop *loop, uint32_t fd_max);
+/* A descriptor with a number that makes it grow so, for that; or -1. */
+int rd_loop_high_fd(uint32_t fd_max);
+/* The number behind the highest safe descriptor. */
+uint32_t rd_loop_fds_n(const struct restd_loop *loop);
 
 void rd_io_init(struct rd_io *io, int fd, rd_io_fn *fn);
 int rd_io_fd(const struct rd_io *io);

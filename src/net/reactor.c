@@ -8,8 +8,6 @@
 #include "net/reactor.h"
 
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <restd/error.h>
 
@@ -24,8 +22,6 @@
 #define PRESSURE_CLOSE_N 8
 /* Of these, ones that turn out to have a request are served instead. */
 #define SACRIFICE_TRIES 16
-
-RD_STATIC_ASSERT((RD_INBOX_SIZE & (RD_INBOX_SIZE - 1)) == 0, "power of two");
 
 uint64_t rd_reactor_clock(struct rd_reactor *r)
 {
@@ -133,12 +129,15 @@ uint64_t rd_reactor_active(const struct rd_reactor *r)
 
 static void check_drained(struct rd_reactor *r)
 {
-    if ((r->draining || r->stopping) && r->accept_closed &&
+    if ((r->draining || r->stopping) && r->accept_closed && !r->is_over &&
         rd_reactor_active(r) == 0) {
+        r->is_over = 1;
         if (r->ops.drained) {
             r->ops.drained(r, r->ops.data);
         }
-        rd_loop_break(r->loop);
+        if (!r->is_guest) {
+            rd_loop_break(r->loop);
+        }
     }
 }
 
@@ -174,67 +173,6 @@ static void tick_cb(struct rd_timer *timer)
     (void)timer; /* after_poll() has done it */
 }
 
-unsigned rd_inbox_room(const struct rd_inbox *inbox)
-{
-    uint32_t head = atomic_load_explicit(&inbox->head, memory_order_acquire);
-    uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
-    return RD_INBOX_SIZE - (tail - head);
-}
-
-void rd_inbox_push(struct rd_inbox *inbox, const struct rd_handover *entry)
-{
-    uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
-
-    inbox->entries[tail % RD_INBOX_SIZE] = *entry;
-    atomic_store_explicit(&inbox->tail, tail + 1, memory_order_release);
-}
-
-void rd_reactor_count_left(struct rd_reactor *r, unsigned listener)
-{
-    rd_count(&r->counters->closed, 1);
-    rd_count(&r->counters->left[listener], 1);
-}
-
-/* Reads what is there first, or the close would reset the reply away. */
-static void refuse(struct rd_reactor *r, int fd, unsigned listener)
-{
-    (void)recv(fd, r->in, r->in_size, 0);
-    (void)send(fd, r->protocol->busy, r->protocol->busy_len, MSG_NOSIGNAL);
-    shutdown(fd, SHUT_WR);
-    close(fd);
-    rd_count(&r->counters->rejected, 1);
-    rd_reactor_count_left(r, listener);
-}
-
-static void receive(struct rd_reactor *r, const struct rd_handover *h)
-{
-    rd_count(&r->counters->accepted, 1);
-    if (h->refuse || r->stopping) {
-        refuse(r, h->fd, h->listener);
-        return;
-    }
-    /* By its own count, as the acceptor's may be a close behind. */
-    if ((h->starved || rd_reactor_active(r) > r->share) &&
-        !rd_reactor_close_oldest_idle(r, RD_CLOSE_LIMIT)) {
-        refuse(r, h->fd, h->listener);
-        return;
-    }
-    rd_conn_open(r, h->fd, &h->peer, h->listener);
-}
-
-static void inbox_run(struct rd_post *post)
-{
-    struct rd_inbox *inbox = RD_CONTAINER_OF(post, struct rd_inbox, post);
-    struct rd_reactor *r = RD_CONTAINER_OF(inbox, struct rd_reactor, inbox);
-    uint32_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
-
-    while (head != atomic_load_explicit(&inbox->tail, memory_order_acquire)) {
-        struct rd_handover h = inbox->entries[head % RD_INBOX_SIZE];
-        atomic_store_explicit(&inbox->head, ++head, memory_order_release);
-        receive(r, &h);
-    }
-}
-
 static void beat_run(struct rd_post *post)
 {
     struct rd_reactor *r = RD_CONTAINER_OF(post, struct rd_reactor, beat);
@@ -256,11 +194,31 @@ static void set_deadline(struct rd_wheel_node *node, void *data)
     rd_conn_set_deadline(conn);
 }
 
+static void count_requests(struct rd_wheel_node *node, void *data)
+{
+    *(uint64_t *)data +=
+        rd_conn_requests_n(RD_CONTAINER_OF(node, struct rd_conn, timer));
+}
+
+static void announce_drain(struct rd_reactor *r)
+{
+    uint64_t pending = 0;
+
+    rd_wheel_each(&r->wheel, count_requests, &pending);
+    r->announced = 1;
+    rd_count(&r->counters->drain_base, 1 + rd_counter(&r->counters->requests) -
+                                           rd_counter(&r->counters->lost) -
+                                           pending);
+}
+
 static void drain_run(struct rd_post *post)
 {
     struct rd_reactor *r = RD_CONTAINER_OF(post, struct rd_reactor, drain);
 
-    if (!r->draining) {
+    if (!r->announced) {
+        announce_drain(r);
+    }
+    if (atomic_load(&r->drain_now) && !r->draining) {
         r->draining = 1;
         r->drain_tick = r->tick_now;
         rd_wheel_each(&r->wheel, set_deadline, NULL);
@@ -269,8 +227,13 @@ static void drain_run(struct rd_post *post)
 
 static void close_conn(struct rd_wheel_node *node, void *data)
 {
+    struct rd_conn *conn = RD_CONTAINER_OF(node, struct rd_conn, timer);
+    unsigned n = rd_conn_requests_n(conn);
+
     (void)data;
-    rd_conn_close(RD_CONTAINER_OF(node, struct rd_conn, timer), RD_CLOSE_STOP);
+    rd_count(&conn->reactor->counters->cut,
+             n > 0 ? n : conn->state == RD_CONN_READING);
+    rd_conn_close(conn, RD_CLOSE_STOP);
 }
 
 static void stop_run(struct rd_post *post)
@@ -301,27 +264,47 @@ uint64_t rd_reactor_fixed_bytes(size_t in_size, uint32_t fd_max)
 
 static void init_posts(struct rd_reactor *r)
 {
-    rd_post_init(&r->inbox.post, inbox_run);
+    rd_post_init(&r->inbox.post, rd_inbox_run);
     rd_post_init(&r->beat, beat_run);
     rd_post_init(&r->drain, drain_run);
     rd_post_init(&r->stop, stop_run);
     rd_post_init(&r->accept_end, accept_end_run);
 }
 
+void rd_reactor_attach(struct rd_reactor *r)
+{
+    struct rd_loop_hooks hooks = {before_poll, after_poll, r};
+
+    rd_loop_set_hooks(r->loop, &hooks);
+}
+
+void rd_reactor_detach(struct rd_reactor *r)
+{
+    if (!r->is_over) {
+        stop_run(&r->stop);
+        rd_inbox_run(&r->inbox.post); /* refuses them, as it is stopping */
+        finish_turn(r);
+        r->is_over = 1;
+    }
+    rd_timer_stop(r->loop, &r->tick);
+    rd_loop_set_hooks(r->loop, NULL);
+}
+
 int rd_reactor_init(struct rd_reactor *r, unsigned index,
                     const struct restd_options *options,
                     struct rd_budget *budget, struct rd_log *log,
                     const struct rd_protocol *protocol, size_t in_size,
-                    uint32_t fd_max)
+                    uint32_t fd_max, struct restd_loop *host)
 {
     memset(r, 0, sizeof(*r));
+    r->loop = host;
+    r->is_guest = host != NULL;
     r->index = index;
     r->options = options;
     r->protocol = protocol;
     r->stream = &rd_stream_tcp;
     r->log = log;
     r->in_size = in_size;
-    r->fds_n = rd_loop_fd_entries(fd_max);
     rd_ledger_init(&r->ledger, budget);
     rd_slab_init(&r->slots, &r->ledger, RD_MEM_CONNECTIONS,
                  sizeof(struct rd_conn), READY_BYTES);
@@ -339,13 +322,14 @@ int rd_reactor_init(struct rd_reactor *r, unsigned index,
     if (!r->in || !r->out.buf || !r->counters) {
         return RESTD_ENOMEM;
     }
-    int rc = rd_loop_new(&r->loop);
-    if (rc == 0) {
+    int rc = r->is_guest ? 0 : rd_loop_new(&r->loop);
+    if (rc == 0 && !r->is_guest) {
         rc = rd_loop_reserve_fds(r->loop, fd_max);
     }
     if (rc == 0) {
-        struct rd_loop_hooks hooks = {before_poll, after_poll, r};
-        rd_loop_set_hooks(r->loop, &hooks);
+        if (!r->is_guest) {
+            rd_reactor_attach(r);
+        }
         r->turn_ns = rd_reactor_clock(r);
         set_tick(r);
         rd_wheel_init(&r->wheel, r->tick_now);
@@ -361,7 +345,9 @@ void rd_reactor_fini(struct rd_reactor *r)
     }
     rd_slab_fini(&r->slots);
     rd_chunk_pool_fini(&r->chunks);
-    rd_loop_free(r->loop);
+    if (!r->is_guest) {
+        rd_loop_free(r->loop);
+    }
     rd_page_free(r->in, r->in_size);
     rd_page_free(r->out.buf, RD_OUT_BYTES);
     rd_page_free(r->counters, sizeof(*r->counters));
@@ -372,6 +358,7 @@ void rd_reactor_run(struct rd_reactor *r)
 {
     atomic_store(&r->tid, rd_thread_tid());
     rd_log_attach(r->log);
+    r->is_over = 0;
     rd_loop_run(r->loop);
     free_dead(r);
 }

@@ -69,7 +69,7 @@ struct rd_reactor {
     const struct restd_options *options; /* a reload sets others */
     const struct rd_protocol *protocol;
     const struct rd_stream *stream;
-    void *protocol_data; /* the protocol's, one per loop */
+    void *protocol_data;                 /* the protocol's, one per loop */
     const struct rd_listener *listeners; /* the server's; NULL: none */
     struct rd_log *log;
     struct rd_ledger ledger;
@@ -84,30 +84,32 @@ struct rd_reactor {
     uint32_t tick_now;
     uint32_t linger_n;
     _Atomic uint32_t share; /* of the connection limit; [any] to read */
-    uint32_t fds_n;       /* descriptors that the loop can watch: 0 .. n - 1 */
-    uint32_t low_files_n; /* of these, files under way; see file.h */
+    uint32_t low_files_n; /* files under way that take its place; see file.h */
     struct rd_conn *dead; /* closed in this turn */
     int work; /* the protocol has something to do at the turn's end */
-    int draining, stopping, accept_closed;
+    int is_guest, is_over; /* the loop is another's; all have gone */
+    int announced, draining, stopping, accept_closed;
     uint32_t drain_tick;
     struct rd_reactor_ops ops;
     struct rd_counters *counters;                 /* [any] to read */
     struct rd_inbox inbox;                        /* acceptor and loop */
     struct rd_post beat, drain, stop, accept_end; /* [any] to post */
-    alignas(64) _Atomic uint64_t turn_start_ns;   /* 0 while it waits */
-    alignas(64) _Atomic uint64_t beat_sent_ns;    /* control writes */
-    _Atomic uint64_t beat_seen_ns;                /* loop writes, any reads */
-    _Atomic uint64_t beat_lag_ns; /* loop writes, control reads */
+    _Atomic int drain_now; /* control writes, before it posts `drain` again */
+    alignas(64) _Atomic uint64_t turn_start_ns; /* 0 while it waits */
+    alignas(64) _Atomic uint64_t beat_sent_ns;  /* control writes */
+    _Atomic uint64_t beat_seen_ns;              /* loop writes, any reads */
+    _Atomic uint64_t beat_lag_ns;               /* loop writes, control reads */
     _Atomic int tid;
 };
 
-/* `in_size`: the largest head plus some room. RESTD_ENOMEM, RESTD_EOS,
+/* `in_size`: the largest head plus some room. `host`: a loop that others run;
+ * NULL: makes one. RESTD_ENOMEM, RESTD_EOS,
  * RESTD_EBUDGET. */
 int rd_reactor_init(struct rd_reactor *reactor, unsigned index,
                     const struct restd_options *options,
                     struct rd_budget *budget, struct rd_log *log,
                     const struct rd_protocol *protocol, size_t in_size,
-                    uint32_t fd_max);
+                    uint32_t fd_max, struct restd_loop *host);
 void rd_reactor_fini(struct rd_reactor *reactor);
 /* Bytes that init charges. Pure. */
 uint64_t rd_reactor_fixed_bytes(size_t in_size, uint32_t fd_max);
@@ -122,11 +124,19 @@ static inline uint32_t rd_connections_share(uint32_t max, uint32_t loops_n,
 
 /* Thread body: runs until stopped or drained. */
 void rd_reactor_run(struct rd_reactor *reactor);
+/* Instead of that on a host's loop, before it runs or on its thread. */
+void rd_reactor_attach(struct rd_reactor *reactor);
+/* ... once it is over, or else stops it here and now. On the loop's thread, or
+ * when that does not run. */
+void rd_reactor_detach(struct rd_reactor *reactor);
 
 /* [acceptor] Room in the inbox. */
 unsigned rd_inbox_room(const struct rd_inbox *inbox);
 /* [acceptor] Queues without waking; the caller posts once per batch. */
 void rd_inbox_push(struct rd_inbox *inbox, const struct rd_handover *entry);
+
+/* Its post: takes up what is there. */
+void rd_inbox_run(struct rd_post *post);
 
 /* Closes the idle connection with the nearest deadline; 0 if none is idle. */
 int rd_reactor_close_oldest_idle(struct rd_reactor *reactor,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/slice.h"
 #include "base/utf8.h"
 
 #define COMMON                                                                 \
@@ -174,7 +175,7 @@ static int header_find(struct rd_access_format *f, const char *name, size_t len,
                         (int)(len < 40 ? len : 40), name);
     }
     for (size_t i = 0; i < len; i++) {
-        text[i] = (char)(name[i] == '_' ? '-' : name[i]);
+        text[i] = name[i] == '_' ? '-' : rd_ascii_lower(name[i]);
     }
     text[len] = '\0';
     for (int i = 0; i < f->headers_n; i++) {
@@ -189,6 +190,7 @@ static int header_find(struct rd_access_format *f, const char *name, size_t len,
                         RD_ACCESS_HEADERS_MAX);
     }
     memcpy(f->headers[f->headers_n], text, len + 1);
+    f->header_lens[f->headers_n] = (uint8_t)len;
     return f->headers_n++;
 }
 
@@ -210,6 +212,8 @@ static int field_find(struct rd_access_format *f, struct rd_access_op *op,
         op->kind = fields[i].kind;
         op->header = (uint8_t)header;
         f->has_id |= op->kind == RD_ACCESS_REQUEST_ID;
+        f->has_host |=
+            op->kind == RD_ACCESS_HOST || op->kind == RD_ACCESS_VHOST;
         return header < 0 ? header : (int)i;
     }
     return unknown_field(name, len, error);

@@ -5,6 +5,7 @@
 #define RD_PLUGINS_ACCESS_FORMAT_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include <restd/error.h>
 
@@ -56,12 +57,45 @@ struct rd_access_format {
     uint8_t escape;     /* enum rd_access_escape */
     uint8_t dash_for_0; /* no content is "-" */
     uint8_t has_id;     /* asks for the request id */
+    uint8_t has_host;
     uint8_t ops_n, headers_n;
     uint16_t literals_len;
     struct rd_access_op ops[RD_ACCESS_OPS_MAX];
-    char headers[RD_ACCESS_HEADERS_MAX][RD_ACCESS_HEADER_LEN];
+    uint8_t header_lens[RD_ACCESS_HEADERS_MAX];
+    char headers[RD_ACCESS_HEADERS_MAX][RD_ACCESS_HEADER_LEN]; /* lower case */
     char literals[RD_ACCESS_LITERALS_MAX + RD_ACCESS_SLACK];
 };
+
+#define RD_ACCESS_LOWER UINT64_C(0x2020202020202020)
+
+/* Whether `name`, a token, is that of a header of the format, in whatever case;
+ * both have `len` bytes. Of the characters of a token, one bit tells letters of
+ * one case from the other, and makes no other one a letter, digit or '-'. */
+static inline int rd_access_header_is(const char *want, const char *name,
+                                      size_t len)
+{
+    uint64_t a;
+    uint64_t b;
+
+    if (len < 8) {
+        for (size_t i = 0; i < len; i++) {
+            if ((name[i] | 0x20) != want[i]) {
+                return 0;
+            }
+        }
+        return 1;
+    }
+    for (size_t i = 0;; i = i + 16 <= len ? i + 8 : len - 8) {
+        memcpy(&a, want + i, 8);
+        memcpy(&b, name + i, 8);
+        if (a != (b | RD_ACCESS_LOWER)) {
+            return 0;
+        }
+        if (i + 8 == len) {
+            return 1;
+        }
+    }
+}
 
 /* `text` is "common", "combined", "vcombined", "json", "logfmt", or a pattern
  * with names such as $status. RESTD_EINVAL with a sentence. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of the access log: what a client has sent is escaped, so that it can
- * neither forge a line nor a field of one nor drive a terminal, and cut, so
- * that what comes behind it is always there. No clock, no allocation, no
- * locale. Thread: any. */
+/* Lines of the access log. What is long is cut, so that what comes behind it is
+ * always there; access_text.c escapes it. No clock, no allocation, no locale.
+ * Thread: any. */
 #include "plugins/access_line.h"
 
 #include <string.h>
@@ -10,175 +9,37 @@
 #include "base/civil.h"
 #include "base/decimal.h"
 #include "base/slice.h"
-#include "base/utf8.h"
+#include "plugins/access_text.h"
 
 #define PROTOCOL " HTTP/1."
 #define PROTOCOL_LEN (sizeof(PROTOCOL)) /* with its digit */
-#define PEER_MAX 46u
 
 #define PUT(p, literal)                                                        \
     (memcpy((p), (literal), sizeof(literal) - 1), (p) + sizeof(literal) - 1)
 
-#define EACH(octet) (UINT64_C(0x0101010101010101) * (octet))
-
-static const char hex[] = "0123456789abcdef";
-
-/* Not 0 if one of 8 octets must be escaped. The first term is for octets from
- * 0x7f on; without those the second keeps the top bit of each lane unless its
- * octet is below 0x20 or one of the two, and no lane borrows. */
-static uint64_t has_special(uint64_t octets)
+unsigned rd_access_peer(const struct rd_addr *peer,
+                        char out[RD_ACCESS_PEER_SIZE])
 {
-    const uint64_t top = EACH(0x80u);
-    uint64_t high = octets | (octets + EACH(1));
-    uint64_t none = ((octets | top) - EACH(0x20)) &
-                    (((octets ^ EACH('"')) | top) - EACH(1)) &
-                    (((octets ^ EACH('\\')) | top) - EACH(1));
+    char *p = out;
 
-    return (high | ~none) & top;
-}
-
-static int is_special(unsigned char c)
-{
-    return c < 0x20 || c >= 0x7f || c == '"' || c == '\\';
-}
-
-/* Some octets of what a client has sent, as they are written. */
-struct piece {
-    unsigned taken, len;
-    char text[6];
-};
-
-static struct piece piece_of(unsigned taken, const void *text, unsigned len)
-{
-    struct piece piece = {.taken = taken, .len = len};
-
-    memcpy(piece.text, text, len);
-    return piece;
-}
-
-static struct piece piece_hex(unsigned char c)
-{
-    const char text[] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
-
-    return is_special(c) ? piece_of(1, text, 4) : piece_of(1, &c, 1);
-}
-
-/* A piece of a string of JSON. Controls of all sorts are escaped; what is no
- * UTF-8 is U+FFFD. */
-static struct piece piece_json(const unsigned char *p, size_t n)
-{
-    unsigned char c = p[0];
-    unsigned char code = c;
-
-    if (c >= 0x80) {
-        unsigned len = rd_utf8_char(p, n);
-        if (len == 0) {
-            return piece_of(1, "\xef\xbf\xbd", 3);
-        }
-        if (len != 2 || c != 0xc2 || p[1] >= 0xa0) {
-            return piece_of(len, p, len);
-        }
-        code = p[1]; /* C1 */
-    } else if (c == '"' || c == '\\') {
-        const char text[] = {'\\', (char)c};
-        return piece_of(1, text, 2);
-    } else if (c == '\n' || c == '\r' || c == '\t') {
-        const char text[] = {'\\', c == '\n' ? 'n' : c == '\r' ? 'r' : 't'};
-        return piece_of(1, text, 2);
-    } else if (!is_special(c)) {
-        return piece_of(1, &c, 1);
-    }
-    const char text[] = {'\\', 'u', '0', '0', hex[code >> 4], hex[code & 15]};
-    return piece_of(c >= 0x80 ? 2 : 1, text, 6);
-}
-
-/* As much as ends before `end`, and "..." if that is not all; never half a
- * piece. */
-static char *put_text(char *p, const char *end, struct restd_slice s,
-                      int is_json)
-{
-    const char *from = s.data;
-    const char *stop = from + s.len;
-    uint64_t octets;
-
-    while (from < stop) {
-        if (end - p >= 8) {
-            size_t n = stop - from < 8 ? (size_t)(stop - from) : 8;
-            octets = EACH(' ');
-            if (n == 8) {
-                memcpy(&octets, from, 8);
-            } else {
-                memcpy(&octets, from, n);
-            }
-            if (!has_special(octets)) {
-                memcpy(p, &octets, 8);
-                p += n;
-                from += n;
-                continue;
-            }
-        }
-        const unsigned char *at = (const unsigned char *)from;
-        struct piece piece =
-            is_json ? piece_json(at, (size_t)(stop - from)) : piece_hex(*at);
-        if (end - p < (int)piece.len) {
-            return PUT(p, "...");
-        }
-        memcpy(p, piece.text, piece.len);
-        p += piece.len;
-        from += piece.taken;
-    }
-    return p;
-}
-
-static int needs_quotes(struct restd_slice s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        if (is_special((unsigned char)s.data[i]) || s.data[i] == ' ' ||
-            s.data[i] == '=') {
-            return 1;
-        }
-    }
-    return s.len == 1 && s.data[0] == '-';
-}
-
-/* A field that a client has sent; `end` is where it and its "..." may end. */
-static char *put_field(char *p, const char *end, struct restd_slice s,
-                       unsigned escape)
-{
-    end -= RD_ACCESS_CUT;
-    if (s.len == 0) {
-        return escape == RD_ACCESS_JSON ? PUT(p, "null") : PUT(p, "-");
-    }
-    if (escape == RD_ACCESS_HEX) {
-        return put_text(p, end, s, 0);
-    }
-    if (escape == RD_ACCESS_LOGFMT && !needs_quotes(s)) {
-        return put_text(p, end, s, 1);
-    }
-    *p++ = '"';
-    p = put_text(p, end - 1, s, 1);
-    *p++ = '"';
-    return p;
-}
-
-static char *put_peer(char *p, const struct rd_addr *peer)
-{
     if (peer->family != RD_IPV4) {
-        int len = rd_addr_format_host(peer, p, PEER_MAX);
-        return len > 0 ? p + len : PUT(p, "-");
+        int len = rd_addr_format_host(peer, out, RD_ACCESS_PEER_SIZE);
+        return len > 0 ? (unsigned)len : (unsigned)(PUT(p, "-") - out);
     }
     for (unsigned i = 0; i < 4; i++) {
-        unsigned octet = peer->ip[i];
-        if (octet >= 100) {
-            *p++ = (char)('0' + octet / 100);
-        }
-        if (octet >= 10) {
-            *p++ = (char)('0' + octet / 10 % 10);
-        }
-        *p++ = (char)('0' + octet % 10);
+        p += rd_decimal_u64(p, peer->ip[i]);
         *p++ = '.';
     }
-    return p - 1;
+    return (unsigned)(p - 1 - out);
+}
+
+static char *put_peer(char *p, struct restd_slice peer)
+{
+    memcpy(p, peer.data, RD_ACCESS_SLACK); /* of RD_ACCESS_PEER_SIZE */
+    if (peer.len > RD_ACCESS_SLACK) {
+        memcpy(p, peer.data, peer.len);
+    }
+    return p + peer.len;
 }
 
 static char *put_request_line(char *p, const char *end,
@@ -188,12 +49,30 @@ static char *put_request_line(char *p, const char *end,
         return PUT(p, "-");
     }
     end -= PROTOCOL_LEN;
-    p = put_field(p, end - 1 - RD_ACCESS_CUT, entry->method, RD_ACCESS_HEX);
+    if (end - p > 8 && entry->method.len <= 8) {
+        /* A token has nothing to escape. */
+        for (size_t i = 0; i < entry->method.len; i++) {
+            *p++ = entry->method.data[i];
+        }
+    } else {
+        p = rd_access_text(p, end - 1 - RD_ACCESS_CUT, entry->method,
+                           RD_ACCESS_HEX);
+    }
     *p++ = ' ';
-    p = put_field(p, end, entry->target, RD_ACCESS_HEX);
+    p = rd_access_text(p, end, entry->target, RD_ACCESS_HEX);
     p = PUT(p, PROTOCOL);
     *p++ = (char)('0' + entry->version_minor);
     return p;
+}
+
+static char *put_status(char *p, unsigned status)
+{
+    if (status < 100 || status > 999) {
+        return p + rd_decimal_u64(p, status);
+    }
+    *p = (char)('0' + status / 100);
+    rd_decimal_2(p + 1, status % 100);
+    return p + 3;
 }
 
 /* Number with `digits` (an even number) behind the point. */
@@ -226,7 +105,7 @@ static char *put_vhost(char *p, const char *end, struct restd_slice host,
     /* What has no port has the scheme's, RFC 9110 section 4.2.1. */
     int bare = host_len(host) == host.len;
 
-    p = put_field(p, end - 3, host, escape);
+    p = rd_access_text(p, end - 3, host, escape);
     return bare ? PUT(p, ":80") : p;
 }
 
@@ -262,13 +141,13 @@ static char *put(char *p, const char *end, const struct rd_access_format *f,
     case RD_ACCESS_REQUEST:
         return put_request_line(p, end, entry);
     case RD_ACCESS_REQUEST_METHOD:
-        return put_field(p, end, entry->method, f->escape);
+        return rd_access_text(p, end, entry->method, f->escape);
     case RD_ACCESS_REQUEST_URI:
-        return put_field(p, end, entry->target, f->escape);
+        return rd_access_text(p, end, entry->target, f->escape);
     case RD_ACCESS_SERVER_PROTOCOL:
         return put_protocol(p, entry);
     case RD_ACCESS_STATUS:
-        return p + rd_decimal_u64(p, (uint64_t)entry->status);
+        return put_status(p, (unsigned)entry->status);
     case RD_ACCESS_BODY_BYTES_SENT:
         return entry->content_bytes == 0 && f->dash_for_0
                    ? PUT(p, "-")
@@ -277,15 +156,15 @@ static char *put(char *p, const char *end, const struct rd_access_format *f,
         return put_decimal(p, entry->duration_ns / 1000000000,
                            (unsigned)(entry->duration_ns / 1000 % 1000000), 6);
     case RD_ACCESS_REQUEST_ID:
-        return put_field(p, end, entry->id, f->escape);
+        return rd_access_text(p, end, entry->id, f->escape);
     case RD_ACCESS_HOST:
-        return put_field(p, end,
-                         rd_slice(entry->host.data, host_len(entry->host)),
-                         f->escape);
+        return rd_access_text(p, end,
+                              rd_slice(entry->host.data, host_len(entry->host)),
+                              f->escape);
     case RD_ACCESS_VHOST:
         return put_vhost(p, end, entry->host, f->escape);
     case RD_ACCESS_HTTP:
-        return put_field(p, end, entry->headers[op->header], f->escape);
+        return rd_access_text(p, end, entry->headers[op->header], f->escape);
     case RD_ACCESS_END:
         break;
     }

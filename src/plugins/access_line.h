@@ -12,6 +12,7 @@
 
 /* With the NUL and what a short literal is copied too much. */
 #define RD_ACCESS_LINE_SIZE (RD_ACCESS_LINE_MAX + RD_ACCESS_SLACK + 1)
+#define RD_ACCESS_PEER_SIZE 48u
 #define RD_ACCESS_LOCAL_LEN 26u /* "10/Oct/2000:13:55:36 -0700" */
 #define RD_ACCESS_ISO_LEN 25u   /* "2000-10-10T13:55:36-07:00" */
 
@@ -23,7 +24,7 @@ struct rd_access_time {
 
 /* What a line may tell. Owner: the caller, on the stack. */
 struct rd_access_entry {
-    const struct rd_addr *peer;
+    struct restd_slice peer; /* rd_access_peer(), with all of its buffer */
     const struct rd_access_time *time;
     int64_t time_ms;           /* since 1970 */
     struct restd_slice method; /* empty: it was no request */
@@ -36,6 +37,9 @@ struct rd_access_entry {
     struct restd_slice headers[RD_ACCESS_HEADERS_MAX]; /* of the format */
 };
 
+/* Writes an address without its port; its length. */
+unsigned rd_access_peer(const struct rd_addr *peer,
+                        char out[RD_ACCESS_PEER_SIZE]);
 /* Writes the line and a NUL; its length, at most RD_ACCESS_LINE_MAX. */
 unsigned rd_access_line(const struct rd_access_format *format,
                         const struct rd_access_entry *entry,

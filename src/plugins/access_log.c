@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/slice.h"
 #include "http/message.h"
 #include "net/reactor.h"
 #include "plugins/access_line.h"
@@ -49,6 +50,13 @@ static _Thread_local struct {
     struct rd_access_time time;
 } stamp;
 
+/* The last peer: one often has several requests, and a proxy all of them. */
+static _Thread_local struct {
+    struct rd_addr addr;
+    unsigned len; /* 0: none yet */
+    char text[RD_ACCESS_PEER_SIZE];
+} last_peer;
+
 void restd_access_log_options_init_size(
     struct restd_access_log_options *options, size_t size)
 {
@@ -73,6 +81,16 @@ static void stamp_update(uint64_t now_ns)
     stamp.at_ns = now_ns;
     stamp.at_ms = ms;
     stamp.until_ns = now_ns + (uint64_t)(1000 - ms % 1000) * NS_PER_MS;
+}
+
+static struct restd_slice peer_text(const struct rd_addr *peer)
+{
+    if (last_peer.len == 0 || last_peer.addr.family != peer->family ||
+        memcmp(last_peer.addr.ip, peer->ip, sizeof(peer->ip)) != 0) {
+        last_peer.addr = *peer;
+        last_peer.len = rd_access_peer(peer, last_peer.text);
+    }
+    return rd_slice(last_peer.text, last_peer.len);
 }
 
 /* The first of each `sample` on a loop. */
@@ -100,6 +118,25 @@ static int is_wanted(const struct access_log *log, unsigned loop, int status,
     return status >= 400 || is_sampled(log, loop);
 }
 
+/* What plugins have set is rare, and left to the function that knows of it. */
+static struct restd_slice header_find(const struct restd_request *request,
+                                      const char *name, size_t len)
+{
+    const struct rd_h1_field *field = request->head->fields;
+    const struct rd_h1_field *end = field + request->head->fields_n;
+
+    if (request->overlay.len > 0) {
+        return restd_request_header(request, name);
+    }
+    for (; field < end; field++) {
+        if (field->name.len == len &&
+            rd_access_header_is(name, request->base + field->name.off, len)) {
+            return rd_span(request->base, field->value);
+        }
+    }
+    return rd_slice(NULL, 0);
+}
+
 static void after(struct restd_request *request,
                   const struct restd_outcome *outcome, void *data)
 {
@@ -116,18 +153,21 @@ static void after(struct restd_request *request,
     if (__builtin_expect(reactor->now_ns >= stamp.until_ns, 0)) {
         stamp_update(reactor->now_ns);
     }
-    entry.peer = &request->conn->peer;
+    entry.peer = peer_text(&request->conn->peer);
     entry.time = &stamp.time;
     entry.time_ms =
         stamp.at_ms + (int64_t)((reactor->now_ns - stamp.at_ns) / NS_PER_MS);
     entry.method = restd_request_method_name(request);
     entry.target = restd_request_target(request);
-    entry.host = restd_request_host(request);
     entry.version_minor = restd_request_version_minor(request);
     entry.content_bytes = outcome->content_bytes;
     entry.duration_ns = outcome->duration_ns;
     for (unsigned i = 0; i < format->headers_n; i++) {
-        entry.headers[i] = restd_request_header(request, format->headers[i]);
+        entry.headers[i] =
+            header_find(request, format->headers[i], format->header_lens[i]);
+    }
+    if (format->has_host) {
+        entry.host = restd_request_host(request);
     }
     if (format->has_id) {
         entry.id = restd_request_id(request);

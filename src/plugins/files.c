@@ -43,6 +43,14 @@ static int is_value(const char *text, size_t max)
     return s.len > 0 && s.len <= max && rd_field_is_value(s);
 }
 
+static int is_file_name(const char *text)
+{
+    size_t len = strlen(text);
+
+    return len > 0 && len <= RD_FILES_INDEX_MAX && !strchr(text, '/') &&
+           strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
+}
+
 static int set_options(struct restd_files *files,
                        const struct restd_files_options *o,
                        struct restd_error *error)
@@ -54,11 +62,11 @@ static int set_options(struct restd_files *files,
     if (!o->root || o->root[0] == '\0') {
         return rd_error(error, RESTD_EINVAL, "no folder to serve");
     }
-    if (o->index &&
-        (o->index[0] == '\0' || strchr(o->index, '/') ||
-         strcmp(o->index, ".") == 0 || strcmp(o->index, "..") == 0 ||
-         strlen(o->index) > RD_FILES_INDEX_MAX)) {
+    if (o->index && !is_file_name(o->index)) {
         return rd_error(error, RESTD_EINVAL, "index is no file name");
+    }
+    if (o->file && !is_file_name(o->file)) {
+        return rd_error(error, RESTD_EINVAL, "file is no file name");
     }
     if (!is_value(type, RD_TYPE_MAX)) {
         return rd_error(error, RESTD_EINVAL, "default_type is no media type");
@@ -69,6 +77,8 @@ static int set_options(struct restd_files *files,
     }
     files->index_len = o->index ? strlen(o->index) : 0;
     memcpy(files->index, o->index ? o->index : "", files->index_len);
+    files->file_len = o->file ? strlen(o->file) : 0;
+    memcpy(files->file, o->file ? o->file : "", files->file_len);
     memcpy(files->default_type, type, strlen(type));
     if (o->cache_control) {
         n = snprintf(files->fields, sizeof(files->fields),
@@ -257,10 +267,15 @@ int restd_files_handler(struct restd_request *request,
     char name[RD_FILES_PATH_MAX];
     int rest;
 
-    if (!find_capture(request, &capture, &rest)) {
+    size_t len = reply.files->file_len;
+    if (len > 0) {
+        capture = rd_slice("", 0);
+        memcpy(name, reply.files->file, len + 1);
+    } else if (find_capture(request, &capture, &rest)) {
+        len = rd_files_name(data, capture, rest, name);
+    } else {
         return RESTD_ESTATE;
     }
-    size_t len = rd_files_name(data, capture, rest, name);
     if (len == 0) {
         return rd_files_refuse(response, 404);
     }

@@ -24,6 +24,8 @@ struct restd_files {
     uint8_t precompressed, hidden;
     size_t index_len; /* 0: none */
     char index[RD_FILES_INDEX_MAX + 1];
+    size_t file_len; /* 0: none */
+    char file[RD_FILES_INDEX_MAX + 1];
     char default_type[128 + 1];
     size_t cache_len; /* Cache-Control, which comes first, or 0 */
     size_t fields_len;

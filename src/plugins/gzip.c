@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "base/slice.h"
+#include "codec/etag.h"
 #include "codec/field.h"
 #include "codec/negotiate.h"
 #include "codec/param.h"
@@ -173,6 +174,25 @@ static void weaken_tag(struct rd_fields *fields)
     }
 }
 
+/* The client has the content as it is, so that this tag holds for it: weak, it
+ * would be good for no range any more. */
+static int has_plain(const struct restd_request *request,
+                     const struct restd_response *response)
+{
+    struct restd_slice tag = restd_response_header(response, "ETag");
+    struct restd_slice name;
+    struct restd_slice value;
+    unsigned cursor = 0;
+
+    while (restd_request_header_next(request, &cursor, "If-None-Match", &name,
+                                     &value) == 0) {
+        if (!restd_slice_is(value, "*") && rd_etag_list_has(value, tag, 0)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* 1 once the content is gzip's, or will be. */
 static int encode(const struct gzip *gzip, struct restd_request *request,
                   struct restd_response *response)
@@ -215,7 +235,9 @@ static int wrapper(struct restd_request *request,
         return rc;
     }
     if (response->status == 304) {
-        weaken_tag(&response->fields);
+        if (!has_plain(request, response)) {
+            weaken_tag(&response->fields);
+        }
     } else if (encode(gzip, request, response)) {
         (void)rd_fields_join(&response->fields,
                              rd_slice(ENCODED, sizeof(ENCODED) - 1), none);

@@ -194,7 +194,8 @@ struct restd_slice restd_request_id(const struct restd_request *request)
 {
     const struct rd_match *match = request->match;
     const struct rd_scope *scope =
-        match->scope ? match->scope : rd_router_scope(request->h1->view->router);
+        match->scope ? match->scope
+                     : rd_router_scope(request->h1->view->router);
     struct restd_slice id = {NULL, 0};
 
     if (request->overlay.len == 0) {

@@ -46,7 +46,7 @@ int rd_plugins_add(struct rd_plugins *plugins,
 
 void rd_plugins_free(struct rd_plugins *plugins)
 {
-    for (unsigned i = 0; i < plugins->n; i++) {
+    for (unsigned i = plugins->n; i-- > 0;) {
         rd_plugin_fini(&plugins->list[i]);
     }
     rd_mem_free(plugins->list);

@@ -92,7 +92,8 @@ RESTD_MUST_CHECK int rd_router_freeze(struct restd_router *router);
 
 /* From now on it cannot be changed. Frozen. */
 void rd_router_seal(struct restd_router *router);
-/* Plugins of it and of all its routes; frozen. */
+/* Plugins of it and of all its routes, but for those that have nothing to call;
+ * frozen. */
 unsigned rd_router_plugins(const struct restd_router *router);
 
 /* As restd_router_route_at(), all of it; NULL behind the last. */
@@ -110,10 +111,6 @@ unsigned rd_router_method(const struct restd_router *router,
 int rd_router_match(const struct restd_router *router, unsigned method,
                     struct restd_slice path, int plain,
                     struct rd_router_work *work, struct rd_match *match);
-/* Makes the match again of a path that has found that route, without looking
- * for it. */
-void rd_router_rematch(const struct rd_route *route, struct restd_slice path,
-                       struct rd_router_work *work, struct rd_match *match);
 /* Memory that it holds, for the ledger; frozen. */
 size_t rd_router_bytes(const struct restd_router *router);
 /* Methods of all routes, for `OPTIONS *`; frozen. */

@@ -229,6 +229,18 @@ static unsigned kinds_in(const struct rd_plugins *plugins)
     return has;
 }
 
+/* Those that requests call: one may have nothing but a `free`. */
+static unsigned called_n(const struct rd_plugins *plugins)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < plugins->n; i++) {
+        const struct restd_plugin *p = &plugins->list[i];
+        n += p->before || p->wrapper || p->after;
+    }
+    return n;
+}
+
 static void scope_note(struct restd_router *router, struct rd_scope *scope)
 {
     unsigned has = 0;
@@ -237,7 +249,7 @@ static void scope_note(struct restd_router *router, struct rd_scope *scope)
         has |= kinds_in(&s->plugins);
     }
     scope->has = (uint8_t)has;
-    router->plugins_n += scope->plugins.n;
+    router->plugins_n += called_n(&scope->plugins);
     router->bytes += sizeof(*scope) + rd_pattern_bytes(scope->pattern) +
                      scope->plugins.n * sizeof(*scope->plugins.list);
 }
@@ -247,7 +259,7 @@ static void route_note(struct restd_router *router, struct rd_route *route)
     const struct restd_route_options *o = &route->options;
 
     route->has = (uint8_t)(route->scope->has | kinds_in(&route->plugins));
-    router->plugins_n += route->plugins.n;
+    router->plugins_n += called_n(&route->plugins);
     router->bytes += sizeof(*route) + rd_pattern_bytes(route->compiled) +
                      route->plugins.n * sizeof(*route->plugins.list) +
                      (o->summary ? strlen(o->summary) : 0) +

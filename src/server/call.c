@@ -175,7 +175,7 @@ static int call_init(struct call *c, const struct restd_router *router)
     if (rc == 0) {
         rc = rd_reactor_init(&c->reactor, 0, &c->options, &c->budget, c->log,
                              &rd_h1_protocol, rd_h1_input_bytes(&c->options),
-                             FD_MAX);
+                             FD_MAX, NULL);
     }
     if (rc == 0) {
         c->reactor.stream = &memory_stream;

@@ -7,9 +7,10 @@
  *      +------stop---------|-----------------------------------+
  *                          +---all loops empty---> STOPPED <---+
  *
- * Drain: after drain_silence the acceptor takes what is waiting, closes the
- * listeners and tells each loop that nothing more comes; each loop ends itself when its last
- * connection has gone. Stop: the same, and the connections are closed.
+ * Drain: for shutdown_delay nothing changes but the state. After drain_silence
+ * the acceptor takes what is waiting, closes the listeners and tells each loop
+ * that nothing more comes; each loop ends itself when its last connection has
+ * gone. Stop: the same, and the connections are closed.
  * Thread: [control]. */
 #include <errno.h>
 #include <unistd.h>
@@ -30,20 +31,35 @@ static void state_set(struct restd_server *s, enum restd_state state)
     rd_log(s->log, RESTD_LOG_INFO, "state: %s", restd_state_name(state));
 }
 
-static void finish(struct restd_server *s)
+void rd_control_over(struct restd_server *s)
 {
-    uint64_t one = 1;
-
+    if (state_get(s) == RESTD_STATE_STOPPED) {
+        return;
+    }
     rd_timer_stop(s->control, &s->sampler->timer);
     rd_timer_stop(s->control, &s->drain_timer);
     state_set(s, RESTD_STATE_STOPPED);
+    if (s->drain_told) {
+        uint64_t finished;
+        uint64_t cut;
+        rd_stats_drain(s, &finished, &cut);
+        rd_log(s->log, RESTD_LOG_NOTICE,
+               "drained: %llu requests finished, %llu cut",
+               (unsigned long long)finished, (unsigned long long)cut);
+    }
+}
+
+void rd_control_tell(struct restd_server *s)
+{
+    uint64_t one = 1;
+
     pthread_mutex_lock(&s->lock);
     s->finished = 1;
     pthread_cond_broadcast(&s->stopped);
-    pthread_mutex_unlock(&s->lock);
     while (write(s->stopped_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
     }
-    rd_loop_break(s->control);
+    /* The last: who waits may free it then. */
+    pthread_mutex_unlock(&s->lock);
 }
 
 static void drained_run(struct rd_post *post)
@@ -52,8 +68,15 @@ static void drained_run(struct rd_post *post)
         RD_CONTAINER_OF(post, struct rd_server_loop, drained);
     struct restd_server *s = loop->server;
 
-    if (++s->drained_n == rd_loops_n(s)) {
-        finish(s);
+    if (++s->drained_n < rd_loops_n(s)) {
+        return;
+    }
+    rd_control_over(s);
+    if (s->plan.is_guest) {
+        rd_attach_leave(s);
+    } else {
+        rd_control_tell(s);
+        rd_loop_break(s->control);
     }
 }
 
@@ -73,6 +96,22 @@ void rd_control_add(struct rd_server_loop *loop)
     loop->reactor.ops.data = loop;
 }
 
+static void drain_loops(struct restd_server *s, int now)
+{
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        atomic_store(&s->loops[i]->reactor.drain_now, now);
+        rd_loop_post(s->loops[i]->reactor.loop, &s->loops[i]->reactor.drain);
+    }
+}
+
+static void drain_begin(struct restd_server *s)
+{
+    s->drain_begun = 1;
+    drain_loops(s, 1);
+    rd_loop_post(s->acceptor.loop, &s->acceptor.drain);
+    rd_timer_start(s->control, &s->drain_timer, s->options.drain_timeout_ms, 0);
+}
+
 static void drain_run(struct rd_post *post)
 {
     struct restd_server *s = RD_CONTAINER_OF(post, struct restd_server, drain);
@@ -81,11 +120,15 @@ static void drain_run(struct rd_post *post)
         return;
     }
     state_set(s, RESTD_STATE_DRAINING);
-    for (unsigned i = 0; i < rd_loops_n(s); i++) {
-        rd_loop_post(s->loops[i]->reactor.loop, &s->loops[i]->reactor.drain);
+    s->drain_told = 1;
+    if (s->options.shutdown_delay_ms == 0 ||
+        atomic_load(&s->acceptor.is_shared)) {
+        drain_begin(s);
+        return;
     }
-    rd_loop_post(s->acceptor.loop, &s->acceptor.drain);
-    rd_timer_start(s->control, &s->drain_timer, s->options.drain_timeout_ms, 0);
+    drain_loops(s, 0);
+    rd_timer_start(s->control, &s->drain_timer, s->options.shutdown_delay_ms,
+                   0);
 }
 
 static void stop_run(struct rd_post *post)
@@ -103,11 +146,15 @@ static void stop_run(struct rd_post *post)
     rd_loop_post(s->acceptor.loop, &s->acceptor.stop);
 }
 
-static void drain_timeout(struct rd_timer *timer)
+static void drain_next(struct rd_timer *timer)
 {
     struct restd_server *s =
         RD_CONTAINER_OF(timer, struct restd_server, drain_timer);
 
+    if (!s->drain_begun) {
+        drain_begin(s);
+        return;
+    }
     rd_log(s->log, RESTD_LOG_WARNING,
            "drain took longer than %u ms, closing the rest",
            s->options.drain_timeout_ms);
@@ -140,7 +187,7 @@ static void sample(struct rd_timer *timer)
 
 int rd_control_init(struct restd_server *s, uint32_t fd_max)
 {
-    int rc = rd_loop_reserve_fds(s->control, fd_max);
+    int rc = s->plan.is_guest ? 0 : rd_loop_reserve_fds(s->control, fd_max);
 
     if (rc != 0) {
         return rc;
@@ -149,7 +196,7 @@ int rd_control_init(struct restd_server *s, uint32_t fd_max)
     s->sampler->last_ns = rd_clock_ns();
     rd_timer_init(&s->sampler->timer, sample);
     rd_timer_start(s->control, &s->sampler->timer, 1000, 1000);
-    rd_timer_init(&s->drain_timer, drain_timeout);
+    rd_timer_init(&s->drain_timer, drain_next);
     for (unsigned i = 0; i < rd_loops_n(s); i++) {
         rd_control_add(s->loops[i]);
     }

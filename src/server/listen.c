@@ -46,14 +46,13 @@ static pthread_mutex_t *lock_of(const struct restd_server *s)
 void restd_listen_options_init_size(struct restd_listen_options *options,
                                     size_t size)
 {
-    const struct restd_listen_options all = {.size = size < sizeof(all)
-                                                         ? size
-                                                         : sizeof(all),
-                                             .fd = -1,
-                                             .mode = -1,
-                                             .uid = (uint32_t)-1,
-                                             .gid = (uint32_t)-1,
-                                             .defer_accept_s = UINT32_MAX};
+    const struct restd_listen_options all = {
+        .size = size < sizeof(all) ? size : sizeof(all),
+        .fd = -1,
+        .mode = -1,
+        .uid = (uint32_t)-1,
+        .gid = (uint32_t)-1,
+        .defer_accept_s = UINT32_MAX};
 
     memcpy(options, &all, all.size);
 }
@@ -86,14 +85,18 @@ static int complete(const struct restd_server *s,
     return 0;
 }
 
+/* Who has left is counted first: none of them can be missing in `accepted`
+ * then, though both go on meanwhile. */
 static uint64_t connections_n(const struct restd_server *s, unsigned slot)
 {
-    uint64_t n = s->listeners[slot].accepted;
+    uint64_t left = 0;
 
-    for (unsigned i = 0; i < s->loops_n; i++) {
-        n -= rd_counter(&s->loops[i]->reactor.counters->left[slot]);
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        left += rd_counter(&s->loops[i]->reactor.counters->left[slot]);
     }
-    return n;
+    atomic_thread_fence(memory_order_acquire);
+    uint64_t accepted = s->listeners[slot].accepted;
+    return accepted > left ? accepted - left : 0;
 }
 
 static struct rd_listener *free_slot(struct restd_server *s)
@@ -124,41 +127,48 @@ static int check_name(const struct restd_server *s, const char *name,
 
 /* Two descriptors may be of one socket. */
 static int check_address(const struct restd_server *s,
-                         const struct rd_listener *new,
+                         const struct rd_listener *fresh,
                          struct restd_error *error)
 {
     char text[RD_ADDR_TEXT_MAX];
 
     for (unsigned i = 0; i < s->listeners_n; i++) {
         const struct rd_listener *l = &s->listeners[i];
-        if (l->is_listed && l->addr_len == new->addr_len &&
-            memcmp(&l->addr, &new->addr, new->addr_len) == 0) {
-            return rd_error(error, RESTD_EADDRINUSE,
-                            "there is a listener on %s already",
-                            rd_listener_format(l, text, sizeof(text)) < 0
-                                ? "it"
-                                : text);
+        if (l->is_listed && l->addr_len == fresh->addr_len &&
+            memcmp(&l->addr, &fresh->addr, fresh->addr_len) == 0) {
+            return rd_error(
+                error, RESTD_EADDRINUSE, "there is a listener on %s already",
+                rd_listener_format(l, text, sizeof(text)) < 0 ? "it" : text);
         }
     }
     return 0;
 }
 
 static void set_listed(struct restd_server *s, struct rd_listener *slot,
-                       const struct rd_listener *new)
+                       const struct rd_listener *fresh)
 {
     pthread_mutex_lock(&s->lock);
-    if (new) {
+    if (fresh) {
         uint64_t accepted = slot->accepted;
         uint16_t index = slot->index;
-        *slot = *new;
+        *slot = *fresh;
         slot->accepted = slot->accepted_before = accepted;
         slot->index = index;
         if (index >= s->listeners_n) {
             s->listeners_n = index + 1u;
         }
     }
-    slot->is_listed = new != NULL;
+    slot->is_listed = fresh != NULL;
     pthread_mutex_unlock(&s->lock);
+}
+
+void rd_server_close_listener(const struct restd_server *s,
+                              struct rd_listener *listener)
+{
+    if (atomic_load(&s->acceptor.is_shared)) {
+        listener->owns_path = 0;
+    }
+    rd_listener_close(listener);
 }
 
 /* What opening it has done but for the descriptor, if that was given. */
@@ -195,7 +205,7 @@ int restd_server_listen_with(struct restd_server *s, const char *address,
                              struct restd_error *error)
 {
     struct restd_listen_options own;
-    struct rd_listener new = {.fd = -1};
+    struct rd_listener fresh = {.fd = -1};
     int running = check_running(s, error);
     int rc = running < 0 ? running : complete(s, options, &own, error);
 
@@ -210,14 +220,14 @@ int restd_server_listen_with(struct restd_server *s, const char *address,
         return rd_error(error, RESTD_ELIMIT, "more than %u listeners",
                         RD_LISTENERS_MAX);
     }
-    rc = open_listener(s, &new, address, &own, running, error);
+    rc = open_listener(s, &fresh, address, &own, running, error);
     if (rc != 0) {
         return rc;
     }
     if (own.name) {
-        memcpy(new.name, own.name, strlen(own.name) + 1);
+        memcpy(fresh.name, own.name, strlen(own.name) + 1);
     }
-    set_listed(s, slot, &new);
+    set_listed(s, slot, &fresh);
     if (running &&
         (rc = rd_acceptor_call(&s->acceptor, rd_acceptor_listen, slot)) != 0) {
         set_listed(s, slot, NULL);
@@ -266,7 +276,7 @@ int restd_server_unlisten(struct restd_server *s, unsigned index,
         /* It fails only if the acceptor has closed them all. */
         (void)rd_acceptor_call(&s->acceptor, rd_acceptor_unlisten, l);
     } else {
-        rd_listener_close(l);
+        rd_server_close_listener(s, l);
     }
     return 0;
 }
@@ -285,6 +295,7 @@ int restd_server_listener_size(const struct restd_server *s, unsigned index,
         all.fd = l->fd;
         all.connections = connections_n(s, l->index);
         all.accepted = l->accepted - l->accepted_before;
+        all.owns_path = rd_listener_owns_path(l);
     }
     pthread_mutex_unlock(lock_of(s));
     rd_sized_out(info, size, &all, sizeof(all));

@@ -25,7 +25,8 @@ int rd_loops_make(struct restd_server *s, struct rd_snapshot *snapshot,
             rd_sampler_add(loop);
             rc = rd_reactor_init(&loop->reactor, i, &snapshot->options,
                                  &s->budget, s->log, &rd_h1_protocol,
-                                 plan->in_size, plan->fd_max);
+                                 plan->in_size, plan->fd_max,
+                                 plan->is_guest ? s->control : NULL);
         }
         if (rc == 0) {
             loop->reactor.listeners = s->listeners;

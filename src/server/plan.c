@@ -43,6 +43,10 @@ static unsigned open_fds(void)
 
 uint64_t rd_plan_fixed(const struct rd_plan *plan, unsigned loops)
 {
+    if (plan->is_guest) { /* the rest is its host's */
+        return sizeof(struct rd_server_loop) + sizeof(struct rd_sampler) +
+               sizeof(struct restd_server);
+    }
     uint64_t array =
         (uint64_t)rd_loop_fd_entries(plan->fd_max) * RD_LOOP_FD_ENTRY_BYTES;
     /* Acceptor and control watch descriptors of any number as well; main and
@@ -60,8 +64,9 @@ unsigned rd_plan_log_rings(unsigned loops)
 static uint64_t total_fixed(const struct rd_plan *plan,
                             const struct restd_options *o, unsigned loops)
 {
-    uint64_t logs =
-        o->log ? rd_plan_log_rings(loops) * (uint64_t)o->log_ring_bytes : 0;
+    uint64_t logs = o->log && !plan->is_guest
+                        ? rd_plan_log_rings(loops) * (uint64_t)o->log_ring_bytes
+                        : 0;
 
     return rd_plan_fixed(plan, loops) + logs +
            loops * (rd_reactor_fixed_bytes(plan->in_size, plan->fd_max) +
@@ -125,7 +130,8 @@ int rd_plan_make(const struct restd_options *o, struct rd_plan *plan,
         plan->loops_n = RD_REACTORS_MAX;
     }
     plan->in_size = rd_h1_input_bytes(o);
-    int rc = plan_fds(o, plan, error);
+    plan->connections_max = o->connections_max;
+    int rc = plan->is_guest ? 0 : plan_fds(o, plan, error);
     if (rc != 0) {
         return rc;
     }

@@ -38,7 +38,7 @@ static uint64_t bytes_more(const struct rd_snapshot *snapshot)
 
 static void let_go(struct rd_snapshot *snapshot)
 {
-    if (--snapshot->holders_n == 0) {
+    if (--snapshot->held_n == 0) {
         rd_snapshot_free(snapshot);
     }
 }
@@ -46,11 +46,6 @@ static void let_go(struct rd_snapshot *snapshot)
 static void view_released(struct rd_post *post)
 {
     let_go(RD_CONTAINER_OF(post, struct rd_h1_view, released)->owner);
-}
-
-static void acceptor_released(struct rd_post *post)
-{
-    let_go(RD_CONTAINER_OF(post, struct rd_snapshot, acceptor.released));
 }
 
 int rd_snapshot_new(struct restd_server *s, const struct restd_options *options,
@@ -68,11 +63,7 @@ int rd_snapshot_new(struct restd_server *s, const struct restd_options *options,
     snapshot->options.workers = loops_n;
     snapshot->router = router;
     snapshot->views_n = loops_n;
-    snapshot->holders_n = loops_n + 1;
-    snapshot->acceptor.options = &snapshot->options;
-    snapshot->acceptor.reactors_n = loops_n;
-    snapshot->acceptor.home = s->control;
-    rd_post_init(&snapshot->acceptor.released, acceptor_released);
+    snapshot->held_n = loops_n;
     for (unsigned i = 0; rc == 0 && i < loops_n; i++) {
         struct rd_h1_view *view = &snapshot->views[i];
         rc = rd_h1_view_init(view, router, &snapshot->options);
@@ -148,11 +139,7 @@ static void offer(struct rd_snapshot *snapshot, unsigned loops_n)
             let_go(view->owner);
         }
     }
-    struct rd_acceptor_view *view =
-        rd_acceptor_offer(&s->acceptor, &snapshot->acceptor);
-    if (view) {
-        let_go(RD_CONTAINER_OF(view, struct rd_snapshot, acceptor));
-    }
+    rd_acceptor_reload(&s->acceptor, &snapshot->options);
 }
 
 static int publish(struct rd_snapshot *snapshot)
@@ -183,7 +170,6 @@ static int publish(struct rd_snapshot *snapshot)
 void rd_reload_run(struct rd_post *post)
 {
     struct restd_server *s = RD_CONTAINER_OF(post, struct restd_server, reload);
-
     int rc = RESTD_ESTATE;
 
     pthread_mutex_lock(&s->lock);
@@ -211,7 +197,7 @@ static int begin(struct restd_server *s, struct rd_reload *reload,
 {
     int may = 0;
 
-    if (s->loops &&
+    if (s->loops && !s->plan.is_guest &&
         !(rd_loop_is_running(s->control) && rd_loop_is_current(s->control))) {
         pthread_mutex_lock(&s->lock);
         may = !s->reloading && !s->finished &&
@@ -236,6 +222,7 @@ static int check_options(struct restd_server *s, struct rd_reload *reload,
                          struct restd_error *error)
 {
     int rc = options ? rd_options_copy(options, &reload->asked, error) : 0;
+    rc = rc ? rc : rd_options_check(&reload->asked, error);
 
     if (rc == 0) {
         rc = rd_options_check_fixed(&reload->asked, &s->asked, &s->options,
@@ -298,6 +285,7 @@ static int build(struct restd_server *s, struct rd_reload *reload,
     options.connections_max = s->options.connections_max;
     options.log = s->options.log;
     options.log_data = s->options.log_data;
+    options.log_flush = s->options.log_flush;
     int rc = rd_snapshot_new(s, &options, router, want, &reload->snapshot);
     if (rc != 0) {
         return rd_error(error, rc, "out of memory");
@@ -344,7 +332,6 @@ static int hand_over(struct restd_server *s, struct rd_reload *reload,
         pthread_cond_wait(&s->stopped, &s->lock);
     }
     int rc = reload->done ? reload->rc : RESTD_ESTATE;
-    s->reloading = NULL;
     pthread_mutex_unlock(&s->lock);
     return rc ? rd_error(error, rc,
                          rc == RESTD_ESTATE ? "the server drains"

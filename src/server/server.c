@@ -31,17 +31,25 @@ static int make_plan(struct restd_server *s, struct restd_error *error)
     }
     o->workers = s->plan.loops_n;
     o->connections_max = s->plan.connections_max;
-    rc = rd_log_new(rd_plan_log_rings(o->workers), o->log_ring_bytes,
-                    (enum restd_log_level)o->log_level, o->log, o->log_data,
-                    &s->log);
+    if (s->plan.is_guest) {
+        s->log = rd_loop_log(s->control);
+    } else {
+        rc = rd_log_new(rd_plan_log_rings(o->workers), o->log_ring_bytes,
+                        (enum restd_log_level)o->log_level, o->log, o->log_data,
+                        &s->log);
+    }
     if (rc != 0) {
         return rd_error(error, rc, "cannot make the log");
     }
-    rd_log_set_flush(s->log, o->log_flush);
+    if (!s->plan.is_guest) {
+        rd_log_set_flush(s->log, o->log_flush);
+    }
     rd_budget_init(&s->budget, o->memory_budget_bytes, o->workers + 1);
     rd_ledger_init(&s->ledger, &s->budget);
     if (rd_ledger_charge(&s->ledger, RD_MEM_FIXED,
-                         s->plan.fixed_bytes + rd_log_bytes(s->log)) != 0) {
+                         s->plan.fixed_bytes +
+                             (s->plan.is_guest ? 0 : rd_log_bytes(s->log))) !=
+        0) {
         return rd_error(error, RESTD_EBUDGET, "memory_budget is too small");
     }
     if (workers == 0 && o->workers < rd_cpus_usable()) {
@@ -57,12 +65,26 @@ static int make_plan(struct restd_server *s, struct restd_error *error)
     return 0;
 }
 
-int restd_server_new(const struct restd_options *options,
-                     struct restd_server **out, struct restd_error *error)
+/* The caller's, and defaults for what it does not know. */
+static int copy_options(const struct restd_options *options, int is_guest,
+                        struct restd_options *own, struct restd_error *error)
+{
+    int rc = rd_options_copy(options, own, error);
+    struct restd_options checked = *own;
+
+    if (is_guest) {
+        own->workers = 1;
+        /* May have less than others; the plan tells if that is too little. */
+        checked.memory_budget_bytes = UINT64_C(1) << 30;
+    }
+    return rc ? rc : rd_options_check(&checked, error);
+}
+
+int rd_server_make(struct restd_loop *host, const struct restd_options *options,
+                   struct restd_server **out, struct restd_error *error)
 {
     struct restd_options own;
-
-    int rc = rd_options_copy(options, &own, error);
+    int rc = copy_options(options, host != NULL, &own, error);
 
     if (rc != 0) {
         return rc;
@@ -73,6 +95,8 @@ int restd_server_new(const struct restd_options *options,
     }
     s->options = s->asked = own;
     s->acceptor.is_on = 1;
+    s->control = host;
+    s->plan.is_guest = host != NULL;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->stopped, NULL);
     atomic_init(&s->state, RESTD_STATE_STARTING);
@@ -86,8 +110,11 @@ int restd_server_new(const struct restd_options *options,
         goto fail;
     }
     rc = restd_router_new(RESTD_ROUTER_EXACT, &s->router);
-    if (rc == 0) {
+    if (rc == 0 && !host) {
         rc = rd_loop_new(&s->control);
+        if (rc == 0) {
+            rd_loop_set_log(s->control, s->log);
+        }
     }
     if (rc != 0) {
         rc =
@@ -99,6 +126,17 @@ int restd_server_new(const struct restd_options *options,
 fail:
     restd_server_free(s);
     return rc;
+}
+
+int restd_server_new(const struct restd_options *options,
+                     struct restd_server **out, struct restd_error *error)
+{
+    return rd_server_make(NULL, options, out, error);
+}
+
+static struct restd_loop *host_of(const struct restd_server *s)
+{
+    return s->plan.is_guest ? s->control : NULL;
 }
 
 struct restd_router *restd_server_router(struct restd_server *s)
@@ -149,9 +187,9 @@ static int make_loops(struct restd_server *s, struct restd_error *error)
 static int make_threads_state(struct restd_server *s, struct restd_error *error)
 {
     const struct rd_plan *plan = &s->plan;
-    int rc =
-        rd_acceptor_init(&s->acceptor, &s->snapshots->acceptor, &s->budget,
-                         s->log, s->listeners, s->listeners_n, plan->fd_max);
+    int rc = rd_acceptor_init(&s->acceptor, &s->options, &s->budget, s->log,
+                              s->listeners, s->listeners_n, plan->fd_max,
+                              host_of(s));
 
     for (unsigned i = 0; rc == 0 && i < rd_loops_n(s); i++) {
         rd_acceptor_add(&s->acceptor, &s->loops[i]->reactor);
@@ -182,9 +220,13 @@ static int start_threads(struct restd_server *s)
         s->acceptor_started = rc == 0;
     }
     if (rc == 0) {
+        rd_loop_claim(s->control, 1);
         rc = rd_thread_start(&s->control_thread, "restd-control", stack,
                              rd_control_main, s);
         s->control_started = rc == 0;
+        if (rc != 0) {
+            rd_loop_claim(s->control, 0);
+        }
     }
     return rc;
 }
@@ -197,6 +239,9 @@ static void join_threads(struct restd_server *s)
         s->acceptor_started = 0;
     }
     rd_loops_join(s, 0, rd_loops_n(s));
+    if (s->plan.is_guest) {
+        return;
+    }
     if (s->control_started) {
         pthread_join(s->control_thread, NULL);
         s->control_started = 0;
@@ -229,9 +274,13 @@ int restd_server_start(struct restd_server *s, struct restd_error *error)
     if (rc == 0 && restd_server_address(s, 0, NULL, 0) == RESTD_ENOENT) {
         rc = rd_error(error, RESTD_ESTATE, "no listener");
     }
-    if (rc == 0) {
-        rc = make_snapshot(s, error);
+    if (rc == 0 && s->plan.is_guest) {
+        rc = rd_attach_reserve(s, error);
     }
+    if (rc != 0) {
+        return rc;
+    }
+    rc = make_snapshot(s, error);
     if (rc == 0) {
         rc = make_loops(s, error);
     }
@@ -239,11 +288,18 @@ int restd_server_start(struct restd_server *s, struct restd_error *error)
         rc = make_threads_state(s, error);
     }
     if (rc != 0) {
+        if (s->plan.is_guest) {
+            rd_attach_cancel(s);
+        }
         return rc;
     }
     s->started_ns = rd_clock_ns();
     s->started_unix_ms = rd_clock_unix_ms();
     atomic_store(&s->state, RESTD_STATE_RUNNING);
+    if (s->plan.is_guest) {
+        rd_attach_start(s);
+        return 0;
+    }
     rc = start_threads(s);
     if (rc != 0) {
         abandon_threads(s);
@@ -291,17 +347,26 @@ int restd_server_stopped_fd(const struct restd_server *s)
     return s->stopped_fd;
 }
 
+static void post(struct restd_server *s, struct rd_post *message)
+{
+    if (s->plan.is_guest) {
+        rd_attach_post(s, message);
+    } else {
+        rd_loop_post(s->control, message);
+    }
+}
+
 void restd_server_drain(struct restd_server *s)
 {
     if (is_running(s)) {
-        rd_loop_post(s->control, &s->drain);
+        post(s, &s->drain);
     }
 }
 
 void restd_server_stop(struct restd_server *s)
 {
     if (is_running(s)) {
-        rd_loop_post(s->control, &s->stop);
+        post(s, &s->stop);
         restd_server_wait(s);
     }
 }
@@ -314,16 +379,20 @@ void restd_server_free(struct restd_server *s)
     restd_server_stop(s);
     rd_acceptor_fini(&s->acceptor);
     /* First: what loops and snapshots have posted to it is theirs. */
-    rd_loop_free(s->control);
+    if (!s->plan.is_guest) {
+        rd_loop_free(s->control);
+    }
     rd_loops_free(s, 0);
     for (unsigned i = 0; i < s->listeners_n; i++) {
-        rd_listener_close(&s->listeners[i]);
+        rd_server_close_listener(s, &s->listeners[i]);
     }
     while (s->snapshots) {
         rd_snapshot_free(s->snapshots);
     }
     restd_router_free(s->router);
-    rd_log_free(s->log);
+    if (!s->plan.is_guest) {
+        rd_log_free(s->log);
+    }
     rd_mem_free(s->loops);
     rd_mem_free(s->sampler);
     if (s->stopped_fd >= 0) {

@@ -41,6 +41,7 @@ struct rd_sample {
 
 /* Sizes, decided before anything is allocated. */
 struct rd_plan {
+    int is_guest; /* on a loop of another server */
     unsigned loops_n;
     uint32_t connections_max, fd_max;
     size_t in_size;
@@ -89,9 +90,8 @@ struct rd_snapshot {
     struct restd_server *server;
     struct restd_options options;
     struct restd_router *router;
-    int is_taken;                /* in the list, and charged */
-    unsigned views_n, holders_n; /* holders: a loop for each view; acceptor */
-    struct rd_acceptor_view acceptor;
+    int is_taken;              /* in the list, and charged */
+    unsigned views_n, held_n;  /* held: by its loop */
     struct rd_h1_view views[]; /* by loop */
 };
 
@@ -126,6 +126,7 @@ struct restd_server {
     struct rd_post drain, stop, reload; /* [any] to post, control runs */
     struct rd_timer drain_timer;        /* [control] */
     unsigned drained_n;                 /* [control] */
+    int drain_told, drain_begun;        /* [control] before, after its delay */
     _Atomic int state;                  /* enum restd_state; control writes */
     uint64_t started_ns;
     int64_t started_unix_ms;
@@ -134,12 +135,18 @@ struct restd_server {
     pthread_cond_t stopped;
     int finished, joining, joined; /* [lock: lock] */
     struct rd_reload *reloading;   /* [lock: lock] */
+    struct rd_post begin, gone;    /* of a guest; [control] */
+    int detached;                  /* of a guest; [lock: lock] */
 };
 
 static inline unsigned rd_loops_n(const struct restd_server *server)
 {
     return atomic_load_explicit(&server->loops_n, memory_order_acquire);
 }
+
+/* server.c. `host`: a loop to be a guest on, or NULL. */
+int rd_server_make(struct restd_loop *host, const struct restd_options *options,
+                   struct restd_server **server, struct restd_error *error);
 
 /* listen.c: RESTD_ESTATE once the server was started. */
 int rd_server_check_starting(const struct restd_server *server,
@@ -169,6 +176,10 @@ int rd_snapshot_take(struct rd_snapshot *snapshot);
 void rd_snapshot_free(struct rd_snapshot *snapshot);
 void rd_reload_run(struct rd_post *post);
 
+/* listen.c: of a server whose acceptor does not run. */
+void rd_server_close_listener(const struct restd_server *server,
+                              struct rd_listener *listener);
+
 /* lint.c: warns of the routes; the router is frozen. */
 void rd_server_lint(struct restd_server *server);
 
@@ -189,9 +200,26 @@ void *rd_control_main(void *arg);
 /* From now on the drain of that loop is waited for. */
 void rd_control_add(struct rd_server_loop *loop);
 
+/* The loops have ended: the state, and the last line of the log. */
+void rd_control_over(struct restd_server *server);
+/* Tells those who wait for that. */
+void rd_control_tell(struct restd_server *server);
+
+/* attach.c: of guests. Asks the loop's host; takes that back. */
+int rd_attach_reserve(struct restd_server *server, struct restd_error *error);
+void rd_attach_cancel(struct restd_server *server);
+void rd_attach_start(struct restd_server *server);
+/* [any] Posts `drain` or `stop`; where nobody runs the loop the end is now. */
+void rd_attach_post(struct restd_server *server, struct rd_post *post);
+/* [control] Its loop has ended. */
+void rd_attach_leave(struct restd_server *server);
+
 /* stats.c */
 void rd_sampler_init(struct restd_server *server);
 void rd_sampler_add(struct rd_server_loop *loop);
+/* Of a drain: requests finished, and cut by its end. [any] */
+void rd_stats_drain(const struct restd_server *server, uint64_t *finished,
+                    uint64_t *cut);
 void rd_sampler_tick(struct restd_server *server, uint64_t now_ns);
 
 #endif

@@ -119,6 +119,22 @@ static void words_read(const struct rd_sampler *sampler,
              shown);
 }
 
+void rd_stats_drain(const struct restd_server *s, uint64_t *finished,
+                    uint64_t *cut)
+{
+    *finished = 0;
+    *cut = 0;
+    for (unsigned i = 0; i < rd_loops_n(s); i++) {
+        const struct rd_counters *c = s->loops[i]->reactor.counters;
+        uint64_t base = rd_counter(&c->drain_base);
+        uint64_t over = rd_counter(&c->requests) - rd_counter(&c->lost) -
+                        rd_counter(&c->requests_pending) -
+                        (rd_counter(&c->handling) != 0);
+        *finished += base > 0 && over > base - 1 ? over - (base - 1) : 0;
+        *cut += rd_counter(&c->cut);
+    }
+}
+
 static void read_stats(const struct restd_server *s, struct restd_stats *stats)
 {
     struct rd_sample sample;
@@ -134,6 +150,9 @@ static void read_stats(const struct restd_server *s, struct restd_stats *stats)
     stats->access_dropped = rd_log_access_dropped(s->log);
     if (!s->sampler) {
         return;
+    }
+    if (stats->state >= RESTD_STATE_DRAINING) {
+        rd_stats_drain(s, &stats->drain_finished, &stats->drain_cut);
     }
     stats->uptime_seconds = (double)(rd_clock_ns() - s->started_ns) / 1e9;
     words_read(s->sampler, s->sampler->samples[0], s->sampler->samples[1],

@@ -95,19 +95,21 @@ def h2load(server, cpus, per_connection, seconds):
 
 
 class Strace:
-    """Counts the system calls of a running server while inside `with`."""
+    """Counts the system calls of a running server, or of its threads of one
+    name, while inside `with`."""
 
-    def __init__(self, server, cpus, path):
+    def __init__(self, server, cpus, path, thread=None):
         self.path = path
         self.calls = {}
-        argv = ["strace", "-c", "-f", "-o", path]
-        for pid in server.pids():
+        targets = server.threads(thread) if thread else server.pids()
+        argv = ["strace", "-c", "-o", path] + ([] if thread else ["-f"])
+        for pid in targets:
             argv += ["-p", str(pid)]
         self.process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             preexec_fn=child_setup(cpus))
         seen = ""
-        for _ in server.pids():  # one line each, whatever its threads
+        for _ in targets:  # one line each, whatever its threads
             seen = self.process.stderr.readline()
             if "attached" not in seen:
                 self.process.kill()

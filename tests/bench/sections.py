@@ -15,7 +15,7 @@ from clients import (Strace, ab, h2load, open_idle, still_answered, wrk)
 from servers import BenchError
 
 SECTIONS = ["kept", "pipelined", "closing", "many", "rate", "syscalls",
-            "callgrind", "allocs", "memory", "idle"]
+            "callgrind", "access", "allocs", "memory", "idle"]
 RD = "restdaemon"
 PEERS = ["nginx", "h2o", "mhd"]
 RECV_CALLS = {"recvfrom", "recvmsg", "read", "readv"}
@@ -126,7 +126,7 @@ class Bench:
 
     def run_closing(self, section):
         label = "ab -c 50"
-        plain = RD + " -o defer_accept=0"
+        plain = RD + " -o tuning.defer_accept=0"
         names = self.candidates([RD, plain, "floor close", "floor defer"]
                                 + PEERS)
         costs, runs = self.cpu_rounds(
@@ -197,11 +197,11 @@ class Bench:
                 self.add(section, f"{name}: of these, writes",
                          [sent / requests], "", bar=1.02)
 
-    def under_valgrind(self, options, requests):
+    def under_valgrind(self, options, requests, name=RD):
         """Kept requests on 64 connections; the log of the tool."""
         log_path = os.path.join(self.fleet.folder, "valgrind.log")
         prefix = ["valgrind", f"--log-file={log_path}", *options]
-        with self.fleet.start(RD, prefix=prefix) as server:
+        with self.fleet.start(name, prefix=prefix) as server:
             run = ab(server, self.client_cpus, 64, requests, True)
             if run.failed:
                 raise BenchError(f"{run.failed} requests failed in valgrind")
@@ -211,11 +211,11 @@ class Bench:
         with open(log_path) as log:
             return log.read()
 
-    def difference(self, options, pattern):
+    def difference(self, options, pattern, name=RD):
         """Of what the tool counts, per request between 10,000 and 20,000."""
         totals = []
         for requests in (10000, 20000):
-            log = self.under_valgrind(options, requests)
+            log = self.under_valgrind(options, requests, name)
             found = re.search(pattern, log)
             if not found:
                 raise BenchError(f"valgrind does not say {pattern!r}: "
@@ -223,18 +223,51 @@ class Bench:
             totals.append(int(found.group(1).replace(",", "")))
         return (totals[1] - totals[0]) / 10000
 
+    def instructions(self, profile, name=RD):
+        return self.difference(["--tool=callgrind",
+                                f"--callgrind-out-file={profile}"],
+                               r"Collected : ([\d,]+)", name)
+
     def run_callgrind(self, section):
         if not self.with_daemon:
             return
         profile = os.path.join(self.fleet.folder, "callgrind.out")
-        samples = [self.difference(["--tool=callgrind",
-                                    f"--callgrind-out-file={profile}"],
-                                   r"Collected : ([\d,]+)")
-                   for _ in range(self.repeats)]
+        samples = [self.instructions(profile) for _ in range(self.repeats)]
         shutil.copy(profile, os.path.join(self.fleet.bench_folder,
                                           "callgrind.out"))
         self.add(section, "user-space instructions per kept request", samples,
                  "", bar=2500)
+
+    def run_access(self, section):
+        """What a line of the access log costs, until it is in the file."""
+        if not self.with_daemon:
+            return
+        path = os.path.join(self.fleet.folder, "access.log")
+        name = (f"{RD} -o access_log.target=file -o access_log.file={path} "
+                "-o access_log.format=combined")
+        profile = os.path.join(self.fleet.folder, "access.out")
+        self.add(section, "instructions more per kept request, combined",
+                 [self.instructions(profile, name)
+                  - self.instructions(profile) for _ in range(self.repeats)],
+                 "", bar=1500)
+        requests = 50000
+        os.truncate(path, 0)
+        with self.fleet.start(name) as server:
+            calls = os.path.join(self.fleet.folder, "strace.out")
+            with Strace(server, self.client_cpus, calls,
+                        "restd-loop-0") as counted:
+                ab(server, self.client_cpus, 64, requests, True)
+        with open(path, "rb") as log:
+            lines = sum(1 for _ in log)
+        others = {call: count for call, count in counted.calls.items()
+                  if call not in RECV_CALLS and call not in SEND_CALLS
+                  and call != "epoll_wait"}
+        note = ", ".join(f"{call} {count}" for call, count in others.items())
+        # Wake-ups of the writer when the load sets in, and accepting.
+        self.add(section, "calls of the loop beside its own, per request",
+                 [others.get("futex", 0) / requests], "", note=note, bar=0.001)
+        self.add(section, "requests without a line",
+                 [requests + 1 - lines], "", bar=0)
 
     def run_allocs(self, section):
         if not self.with_daemon:

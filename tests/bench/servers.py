@@ -139,6 +139,16 @@ class Server:
                     pass
         return found
 
+    def threads(self, name):
+        """The threads of that name."""
+        found = []
+        for pid in self.pids():
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/comm") as comm:
+                    if comm.read().strip() == name:
+                        found.append(int(task))
+        return found
+
     def cpu_ns(self):
         # clock_getcpuclockid(3) as the kernel defines it: a process's clock
         # is ~pid << 3 | CPUCLOCK_SCHED.

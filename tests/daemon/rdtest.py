@@ -2,12 +2,11 @@
 """What the daemon tests share: the wire library and small helpers."""
 import os
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "wire"))
-from rdproc import (Daemon, raise_files, run_groups,  # noqa: E402,F401
-                    sanitized, slow)
+from rdproc import (BIN, ROOT, SLOW, Daemon, eventually,  # noqa: E402,F401
+                    raise_files, run_groups, sanitized, slow)
 from wire import Wire, fetch, request  # noqa: E402,F401
 
 GET = request()
@@ -31,16 +30,6 @@ def answers(daemon):
     except OSError:
         return False
     return reply is not None and reply.status == 200
-
-
-def eventually(check, seconds=8):
-    """The first true value of check(), or its last value."""
-    end = time.monotonic() + slow(seconds)
-    while True:
-        value = check()
-        if value or time.monotonic() > end:
-            return value
-        time.sleep(0.05)
 
 
 def finish(report, daemon, code=0):

@@ -71,7 +71,7 @@ def sequence(report):
 
 
 def side_by_side(report):
-    daemon = Daemon("-w", "2", "-o", "keepalive_timeout=300s")
+    daemon = Daemon("-w", "2", "-o", "timeouts.keepalive=300s")
     wave = max(100, min(ALL, raise_files(ALL + 100) - 100))
     files = warm(daemon)
     before, anon = full(daemon), daemon.anon_bytes()

@@ -27,11 +27,12 @@ done
 for option in -c -p -l -w -o -f -q -v -V -h; do
     check "help tells of $option" grep -q -e "$option" out
 done
-for key in workers memory_budget connections backlog defer_accept target_max \
-    header_max header_fields body_max body_buffered_max header_timeout \
-    body_timeout body_rate_min body_rate_grace write_timeout \
-    keepalive_timeout linger_timeout linger_max_bytes output_high output_low \
-    drain_timeout drain_silence; do
+for key in workers memory_budget limits.connections tuning.backlog \
+    tuning.defer_accept limits.target_size limits.header_size \
+    limits.header_count limits.body_size limits.body_buffered timeouts.header \
+    timeouts.body limits.body_rate timeouts.body_grace timeouts.write \
+    timeouts.keepalive timeouts.linger tuning.linger_size tuning.output_high \
+    tuning.output_low timeouts.drain timeouts.drain_idle; do
     check "help tells of -o $key" grep -q "^ *$key " out
 done
 for option in -V --version; do
@@ -67,10 +68,12 @@ done
 refuses 78 "-o without a value" frob -c none -l 127.0.0.1:0 -o frob
 refuses 78 "-o without a key" "=1" -c none -l 127.0.0.1:0 -o =1
 refuses 78 "-o with an unknown key" frob -c none -l 127.0.0.1:0 -o frob=1
-for pair in workers=x connections=-1 connections=x header_timeout=5x \
-    header_timeout= header_timeout=-5s memory_budget=lots memory_budget=10Q \
-    memory_budget=99999999999999999999 target_max=0x10 backlog=1.5 \
-    keepalive_timeout=' 5' body_max=5KB; do
+for pair in workers=x limits.connections=-1 limits.connections=x \
+    timeouts.header=5x timeouts.header= timeouts.header=-5s \
+    memory_budget=lots memory_budget=10Q \
+    memory_budget=99999999999999999999 limits.target_size=0x10 \
+    tuning.backlog=1.5 timeouts.keepalive=' 5' limits.body_size=5KB \
+    daemon=perhaps log.level=loud allow=10.0.0.1/8; do
     refuses 78 "-o $pair" "${pair%%=*}" -c none -l 127.0.0.1:0 -o "$pair"
 done
 refuses 78 "a budget that cannot hold the fixed part" budget \
@@ -205,7 +208,7 @@ start 1 -c none -l "unix:$tmp/s3"
 check "after a kill it starts again" serves "unix:$tmp/s3"
 stop TERM
 check "after a kill: exit status" [ "$code" = 0 ]
-refuses 69 "the same path twice" "$tmp/s4" -c none -l "unix:$tmp/s4" \
+refuses 78 "the same path twice" "$tmp/s4" -c none -l "unix:$tmp/s4" \
     -l "unix:$tmp/s4"
 check "the same path twice: nothing stays" is_gone "$tmp/s4"
 
@@ -237,11 +240,11 @@ else
 fi
 
 # --- options reach the server
-start 1 -c none -l 127.0.0.1:0 -o connections=77 -o header_timeout=3s
-check "-o connections=77" says "$address1" '"limit":77,' \
+start 1 -c none -l 127.0.0.1:0 -o limits.connections=77 -o timeouts.header=3s
+check "-o limits.connections=77" says "$address1" '"limit":77,' \
     "/status?detail=full"
 stop
-start 1 -c none -l 127.0.0.1:0 -o target_max=200
+start 1 -c none -l 127.0.0.1:0 -o limits.target_size=200
 check "-o target_max: below it" serves "$address1" \
     "/status?$(printf '%0100d' 0)"
 if serves "$address1" "/status?$(printf '%0300d' 0)"; then

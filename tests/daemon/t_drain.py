@@ -168,7 +168,7 @@ def second_signal(report):
 
 
 def hard_end(report):
-    daemon = Daemon("-w", "2", "-o", "drain_timeout=1s")
+    daemon = Daemon("-w", "2", "-o", "timeouts.drain=1s")
     busy = half(daemon, 3)
     time.sleep(0.1)
     start = time.monotonic()

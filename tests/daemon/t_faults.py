@@ -58,7 +58,7 @@ class Prompt:
 def slow_group(report, title, options, first, drip, low, high, silent=False):
     """MANY clients send `first`, then `drip` byte by byte. Each has to be
     cut off between `low` and `high` seconds, with 408 or without a word."""
-    daemon = Daemon("-w", "2", "-o", "defer_accept=0", *options)
+    daemon = Daemon("-w", "2", "-o", "tuning.defer_accept=0", *options)
     files = warm(daemon)
     before = full(daemon)["connections"]["timed_out"]
     with Swarm(daemon.target()) as swarm:
@@ -102,45 +102,45 @@ def slow_group(report, title, options, first, drip, low, high, silent=False):
 
 
 def slow_header(report):
-    slow_group(report, "slow header", ("-o", "header_timeout=1s"),
+    slow_group(report, "slow header", ("-o", "timeouts.header=1s"),
                GET[:10], GET[10:-4] + b"x" * 500, 0.9, 3)
 
 
 def silent_header(report):
-    slow_group(report, "silent header", ("-o", "header_timeout=1s"),
+    slow_group(report, "silent header", ("-o", "timeouts.header=1s"),
                GET[:-2], b"", 0.9, 3)
 
 
 def slow_body(report):
-    slow_group(report, "slow body", ("-o", "body_timeout=20s", "-o",
-                                     "body_rate_grace=1s"),
+    slow_group(report, "slow body", ("-o", "timeouts.body=20s", "-o",
+                                     "timeouts.body_grace=1s"),
                request("POST", "/echo", "Content-Length: 5000", body=b"x"),
                b"y" * 500, 0.9, 4)
 
 
 def silent_body(report):
-    slow_group(report, "silent body", ("-o", "body_timeout=1s", "-o",
-                                       "body_rate_grace=20s"),
+    slow_group(report, "silent body", ("-o", "timeouts.body=1s", "-o",
+                                       "timeouts.body_grace=20s"),
                request("POST", "/echo", "Content-Length: 5000", body=b"x"),
                b"", 0.9, 4)
 
 
 def slow_chunks(report):
-    slow_group(report, "slow chunks", ("-o", "body_timeout=20s", "-o",
-                                       "body_rate_grace=1s"),
+    slow_group(report, "slow chunks", ("-o", "timeouts.body=20s", "-o",
+                                       "timeouts.body_grace=1s"),
                request("POST", "/echo", "Transfer-Encoding: chunked"),
                b"1\r\nx\r\n" * 80, 0.9, 4)
 
 
 def no_request(report):
     """Connects and says nothing: closed without a word."""
-    slow_group(report, "no request", ("-o", "keepalive_timeout=1s", "-o",
-                                      "header_timeout=1s"), b"", b"", 0.9, 4,
+    slow_group(report, "no request", ("-o", "timeouts.keepalive=1s", "-o",
+                                      "timeouts.header=1s"), b"", b"", 0.9, 4,
                silent=True)
 
 
 def idle(report):
-    daemon = Daemon("-w", "2", "-o", "keepalive_timeout=1s")
+    daemon = Daemon("-w", "2", "-o", "timeouts.keepalive=1s")
     with Swarm(daemon.target()) as swarm:
         clients = swarm.open(MANY, GET)
         done = swarm.run(slow(4), lambda: all(not c.open for c in clients))
@@ -157,8 +157,8 @@ def idle(report):
 
 def steady_body(report):
     """Slow, but as fast as is asked for: served."""
-    daemon = Daemon("-w", "1", "-o", "body_timeout=%ds" % slow(2), "-o",
-                    "body_rate_grace=500ms", "-o", "body_rate_min=1K")
+    daemon = Daemon("-w", "1", "-o", "timeouts.body=%ds" % slow(2), "-o",
+                    "timeouts.body_grace=500ms", "-o", "limits.body_rate=1K")
     with Wire(daemon.target()) as wire:
         wire.send(request("POST", "/echo", "Content-Length: 16000"))
         for _ in range(16):
@@ -192,7 +192,7 @@ def half_closed(report):
 def never_read(report):
     """Pipelines without end and reads nothing: what is kept for them is
     bounded, they are cut off once nothing moves for write_timeout."""
-    daemon = Daemon("-w", "2", "-o", "write_timeout=2s")
+    daemon = Daemon("-w", "2", "-o", "timeouts.write=2s")
     files = warm(daemon)
     with Swarm(daemon.target()) as swarm:
         before = full(daemon)["connections"]["timed_out"]
@@ -222,7 +222,7 @@ def never_read(report):
 
 def slow_reader(report):
     """Reads, but slowly: gets everything, in order."""
-    daemon = Daemon("-w", "1", "-o", "write_timeout=%ds" % slow(2))
+    daemon = Daemon("-w", "1", "-o", "timeouts.write=%ds" % slow(2))
     body = bytes(range(256)) * 200
     with Wire(daemon.target(), receive_buffer=4096, seconds=20) as wire:
         one = request("POST", "/echo", "Content-Length: %d" % len(body),

@@ -47,7 +47,8 @@ for header in "$root"/include/restd/*.h; do
         "$prefix/include/restd/${header##*/}"
 done
 check "the daemon and its page" has_files "$prefix" sbin/restdaemon \
-    share/man/man8/restdaemon.8
+    share/man/man8/restdaemon.8 share/man/man5/restdaemon.conf.5 \
+    share/man/man7/restd.7
 check "pages of the functions" has_files "$prefix/share/man/man3" restd.3 \
     restd_server.3 restd_server_new.3 restd_router_add.3 restd_has.3
 check "no link leads nowhere" dangling "$prefix"
@@ -55,6 +56,8 @@ check "what is deployed" has_files "$prefix" etc/logrotate.d/restdaemon \
     lib/systemd/system/restdaemon.service \
     lib/systemd/system/restdaemon.socket \
     share/doc/restdaemon/60-restdaemon.conf
+check "a folder for more of the configuration" test -d \
+    "$prefix/etc/restdaemon/conf.d"
 check "the OpenRC script can be run" test -x \
     "$prefix/share/doc/restdaemon/openrc/restdaemon"
 unit=$prefix/lib/systemd/system/restdaemon.service

@@ -46,8 +46,8 @@ def few_files(report):
 
 def full_house(report):
     """As many busy clients as 64 descriptors allow, 400 more knock."""
-    daemon = Daemon("-w", "2", "-o", "defer_accept=0", "-o",
-                    "header_timeout=60s", files=FILES)
+    daemon = Daemon("-w", "2", "-o", "tuning.defer_accept=0", "-o",
+                    "timeouts.header=60s", files=FILES)
     limit = full(daemon)["connections"]["limit"]
     report.case("full house: fewer connections by the limit",
                 5 <= limit < FILES, limit)
@@ -58,8 +58,8 @@ def full_house(report):
 def starved(report):
     """The descriptors run out in the midst: accept() fails, the acceptor
     waits and does not spin."""
-    daemon = Daemon("-w", "2", "-o", "defer_accept=0", "-o",
-                    "header_timeout=60s")
+    daemon = Daemon("-w", "2", "-o", "tuning.defer_accept=0", "-o",
+                    "timeouts.header=60s")
     answers(daemon)
     eventually(lambda: full(daemon)["connections"]["active"] == 1)
     limit = daemon.files() + 10
@@ -122,7 +122,7 @@ def connection_limit(report):
     ticks of 100 ms, so the 20 come in groups of five."""
     for workers in ("1", "2"):
         title = "20 connections, -w " + workers
-        daemon = Daemon("-w", workers, "-o", "connections=20")
+        daemon = Daemon("-w", workers, "-o", "limits.connections=20")
         with Swarm(daemon.target()) as swarm:
             old = []
             for number in range(20):
@@ -160,8 +160,8 @@ def connection_limit(report):
 
 def none_idle(report):
     """All are busy: 503, which says close and can be read."""
-    daemon = Daemon("-w", "1", "-o", "connections=20", "-o",
-                    "defer_accept=0")
+    daemon = Daemon("-w", "1", "-o", "limits.connections=20", "-o",
+                    "tuning.defer_accept=0")
     files = daemon.files()
     with Swarm(daemon.target()) as swarm:
         busy = swarm.open(20, GET[:25])

@@ -20,8 +20,9 @@ def memory_bodies(report):
     """Many half-sent contents: 503 for new ones, never beyond the budget."""
     budget = 6 << 20
     daemon = Daemon("-w", "2", "-o", "memory_budget=6M", "-o",
-                    "connections=2000", "-o", "defer_accept=0", "-o",
-                    "body_rate_grace=60s", "-o", "body_timeout=60s")
+                    "limits.connections=2000", "-o", "tuning.defer_accept=0",
+                    "-o", "timeouts.body_grace=60s", "-o",
+                    "timeouts.body=60s")
     answers(daemon)
     time.sleep(0.3)
     files, start = daemon.files(), full(daemon)["memory"]["owners"]
@@ -93,7 +94,7 @@ def memory_address(report):
     """One address cannot take it all: a quarter of the half."""
     budget = 6 << 20
     daemon = Daemon("-w", "2", "-o", "memory_budget=6M", "-o",
-                    "defer_accept=0", "-o", "body_rate_grace=60s")
+                    "tuning.defer_accept=0", "-o", "timeouts.body_grace=60s")
     big = request("POST", "/echo", "Content-Length: 60000",
                   body=b"b" * 50000)
     with Swarm(daemon.target()) as swarm:
@@ -119,8 +120,8 @@ def memory_heads(report):
     pauses or connections end, the budget holds."""
     budget = 4 << 20
     daemon = Daemon("-w", "2", "-o", "memory_budget=4M", "-o",
-                    "connections=2000", "-o", "header_timeout=4s",
-                    "-o", "defer_accept=0")
+                    "limits.connections=2000", "-o", "timeouts.header=4s",
+                    "-o", "tuning.defer_accept=0")
     answers(daemon)
     time.sleep(0.3)
     files, start = daemon.files(), full(daemon)["memory"]["owners"]

@@ -45,7 +45,8 @@ def silent_clients_in_a_drain(report):
 def sacrificed_with_a_request(report):
     """An idle connection was closed for a newcomer although its next request
     had come."""
-    daemon = Daemon("-w", "1", "-o", "connections=4", "-o", "defer_accept=0")
+    daemon = Daemon("-w", "1", "-o", "limits.connections=4", "-o",
+                    "tuning.defer_accept=0")
     kept = [Wire(daemon.target()) for _ in range(4)]
     for wire in kept:
         wire.send(GET)
@@ -69,8 +70,8 @@ def sacrificed_with_a_request(report):
 
 def late_because_we_were_away(report):
     """408 for a request whose rest was in the kernel in time."""
-    daemon = Daemon("-w", "1", "-o", "header_timeout=1s", "-o",
-                    "defer_accept=0")
+    daemon = Daemon("-w", "1", "-o", "timeouts.header=1s", "-o",
+                    "tuning.defer_accept=0")
     wire = Wire(daemon.target())
     wire.send(GET[:20])
     eventually(lambda: full(daemon)["connections"]["reading"] == 1)
@@ -103,7 +104,7 @@ def path_of_another(report):
 
 def one_connection_at_a_time(report):
     """503 for a client that never had two connections open."""
-    daemon = Daemon("-w", "1", "-o", "connections=1")
+    daemon = Daemon("-w", "1", "-o", "limits.connections=1")
     got = [fetch(daemon.target(), ONCE).status for _ in range(200)]
     report.case("limit of one: no 503 in turn", got == [200] * 200,
                 got.count(503))
@@ -120,7 +121,7 @@ def log_that_nobody_reads(report):
     probe.close()
     child = subprocess.Popen(
         [rdproc.BIN, "-c", "none", "-l", "127.0.0.1:%d" % port,
-         "-o", "log_level=7"], stderr=writer)
+         "-o", "log.level=debug"], stderr=writer)
 
     def is_up():
         try:
@@ -150,7 +151,7 @@ def log_that_nobody_reads(report):
 
 def reset_within_a_large_reply(report):
     """Slots of connections that were closed in the same turn were lost."""
-    daemon = Daemon("-w", "1", "-o", "defer_accept=0")
+    daemon = Daemon("-w", "1", "-o", "tuning.defer_accept=0")
     start = full(daemon)["memory"]["owners"]["connections"]["live_bytes"]
     big = request("POST", "/echo", "Content-Length: 10000", body=b"b" * 10000)
     wires = [Wire(daemon.target()) for _ in range(40)]

@@ -58,12 +58,13 @@ LATENCY.update({k: Null(NUM) for k in (
 DAEMON = More({
     "name": TEXT, "version": TEXT, "revision": TEXT, "pid": INT,
     "started": TIME, "uptime_seconds": NUM,
-    "?config": Null(More({"path": Null(TEXT), "generation": INT,
-                          "loaded": TIME, "last_reload_ok": BOOL})),
+    "config": More({"path": Null(TEXT), "generation": INT, "loaded": TIME,
+                    "last_reload_ok": BOOL, "last_reload_error": Null(TEXT)}),
     "event_backend": TEXT,
     "listeners": Every(More({
         "name": TEXT, "address": TEXT, "tls": BOOL, "proxy_protocol": BOOL,
-        "backlog": INT})),
+        "backlog": INT,
+        "connections": More({"accepted": INT, "active": INT})})),
     "memory": More({
         "rss_bytes": Null(INT), "rss_peak_bytes": Null(INT),
         "virtual_bytes": Null(INT), "pool_used_bytes": INT,
@@ -253,6 +254,10 @@ def whole(report):
     report.case("full: started and uptime agree", abs(
         age(part["started"]) - part["uptime_seconds"]) < slow(1.5),
         (part["started"], part["uptime_seconds"]))
+    config = part["config"]
+    report.case("full: no reload yet", config["path"] is None and
+                config["generation"] == 1 and config["last_reload_ok"] and
+                config["last_reload_error"] is None, config)
     addresses = [n["address"] for n in part["listeners"]]
     report.case("full: both listeners", len(addresses) == 2 and
                 str(daemon.target()[1]) in addresses[0] and
@@ -303,6 +308,45 @@ def whole(report):
     finish(report, daemon)
 
 
+def listeners(report):
+    """Requests through a listener that others can reach are told less, and
+    those through another one are not, whatever the loop has rendered."""
+    daemon = Daemon("-w", "1", listen=("127.0.0.1:0", "0.0.0.0:0",
+                                       "unix:@/s"))
+    held = Wire(daemon.target(1))
+    held.send(GET)
+    report.case("listeners: one is held", held.wait_replies(1))
+    for _ in range(3):
+        for index, hidden in enumerate((False, True, False)):
+            now = fetch(daemon.target(index), GET).json()
+            report.case("listeners: keys by %d" % index,
+                        list(now) == list(SUMMARY), list(now))
+            report.case("listeners: host, pid, load by %d" % index, all(
+                (now[key] is None) == hidden
+                for key in ("host", "pid", "load")), now)
+            report.case("listeners: the rest by %d" % index, all(
+                now[key] is not None for key in ("workers", "rss_bytes",
+                                                 "connections")), now)
+            whole = fetch(daemon.target(index), FULL).json()
+            report.case("listeners: full by %d" % index,
+                        ("schema" in whole) != hidden and
+                        (whole.get("host") is None) == hidden, list(whole))
+    names = full(daemon)["listeners"]
+    report.case("listeners: names", [n["name"] for n in names] ==
+                ["main", "listen2", "listen3"], names)
+    # Two a round; the held one; this one.
+    report.case("listeners: accepted", [
+        n["connections"]["accepted"] for n in names] == [7, 7, 6], names)
+    report.case("listeners: active", eventually(lambda: [
+        n["connections"]["active"] for n in full(daemon)["listeners"]] ==
+        [1, 1, 0]), full(daemon)["listeners"])
+    held.close()
+    warned = [n for n in daemon.lines if "is not loopback" in n]
+    report.case("listeners: told once, of that one", len(warned) == 1 and
+                daemon.addresses[1].split("//")[1] in warned[0], daemon.lines)
+    finish(report, daemon)
+
+
 def young(report):
     """At start there is no latency and no rate: null and 0, no lie."""
     daemon = Daemon("-w", "1")
@@ -330,7 +374,7 @@ def difference(before, after):
 
 
 def counters(report):
-    daemon = Daemon("-w", "1", "-o", "defer_accept=0")
+    daemon = Daemon("-w", "1", "-o", "tuning.defer_accept=0")
     other = Wire(daemon.target())
 
     def snapshot():
@@ -395,7 +439,7 @@ def aborted(report, daemon):
 
 
 def gauges(report):
-    daemon = Daemon("-w", "2", "-o", "defer_accept=0")
+    daemon = Daemon("-w", "2", "-o", "tuning.defer_accept=0")
     idle = [Wire(daemon.target()) for _ in range(7)]
     for wire in idle:
         wire.send(GET)
@@ -469,7 +513,10 @@ def paths(report):
                 reply.get("content-type").startswith("text/plain") and all(
                     path in reply.body for path in (
                         b"/status", b"/livez", b"/readyz", b"/healthz",
-                        b"/version", b"/echo")), reply.body)
+                        b"/version", b"/echo", b"/ok")), reply.body)
+    reply = ask("GET", "/ok")
+    report.case("/ok is empty", reply.status == 200 and reply.body == b"" and
+                reply.get("content-length") == "0", reply.body)
     finish(report, daemon)
 
 
@@ -505,5 +552,5 @@ def echo(report):
 
 
 if __name__ == "__main__":
-    sys.exit(run_groups("status", (summary, whole, young, counters, gauges,
-                                   spread, paths, echo)))
+    sys.exit(run_groups("status", (summary, whole, listeners, young, counters,
+                                   gauges, spread, paths, echo)))

@@ -10,6 +10,11 @@
  *   diff    tests/diff/node_diff.js
  *   examples  tests/examples/t_*.py, one for every program in RD_BUILD/examples
  *
+ * Tags say which builds can do without (CK_EXCLUDE_TAGS, scripts/run-checks):
+ * those under TSan without what is "single", as it has one thread or is a small
+ * program around a library that is tested for races elsewhere; those under any
+ * sanitizer without what is "plain", as it compares verdicts.
+ *
  * Exit status 0 is success, everything else is a failure; there is no "skip".
  * The environment (RD_TOP, RD_BUILD, RD_BIN) comes from scripts/run-checks and
  * is handed on. Single-threaded.
@@ -38,6 +43,8 @@ enum { DAEMON, WIRE, FUZZ, DIFF, EXAMPLES, KINDS_N };
 
 static const char *const kind_names[KINDS_N] = {"daemon", "wire", "fuzz",
                                                 "diff", "examples"};
+static const char *const kind_tags[KINDS_N] = {"", "", "single", "single plain",
+                                               "single"};
 static glob_t kinds[KINDS_N];
 
 static void kind_add(int kind, const char *dir, const char *pattern)
@@ -232,6 +239,7 @@ static void suite_add_kind(Suite *suite, int kind, const TTest *test)
 {
     TCase *tcase = tcase_create(kind_names[kind]);
 
+    tcase_set_tags(tcase, kind_tags[kind]);
     tcase_set_timeout(tcase, SCRIPT_TIMEOUT_S + 10);
     tcase_add_loop_test(tcase, kinds_present, kind, kind + 1);
     tcase_add_loop_test(tcase, test, 0, (int)kinds[kind].gl_pathc);

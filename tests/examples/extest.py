@@ -10,24 +10,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "tests", "wire"))
-from rdproc import Report, sanitized, slow  # noqa: E402,F401
+from rdproc import Report, eventually, sanitized, slow  # noqa: E402,F401
 
 BUILD = os.environ.get("RD_BUILD") or os.path.join(TOP, "build", "cc")
-
-
-def eventually(check, seconds=10):
-    """The first true value of check(), or its last value."""
-    end = time.monotonic() + slow(seconds)
-    while True:
-        value = check()
-        if value or time.monotonic() > end:
-            return value
-        time.sleep(0.05)
 
 
 class Reply:

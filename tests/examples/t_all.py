@@ -19,7 +19,7 @@ sources = names("examples/*.c") | names("examples/*.cpp")
 tests = {n[2:] for n in names("tests/examples/t_*.py")}
 report.case("tests", tests - {"all", "readme"} == sources - set(PARTS),
             sorted((tests - {"all", "readme"}) ^ (sources - set(PARTS))))
-for path in sorted(glob.glob(os.path.join(extest.TOP, "examples", "*"))):
+for path in sorted(glob.glob(os.path.join(extest.TOP, "examples", "*.*"))):
     with open(path) as f:
         lines = len(f.readlines())
     most = 25 if path.endswith("/hello_world.c") else 119

@@ -338,6 +338,15 @@ static int loop_number(struct restd_request *request,
     return restd_response_printf(response, "%u", restd_request_worker(request));
 }
 
+int handler_of_nothing(struct restd_request *request,
+                       struct restd_response *response, void *data)
+{
+    (void)request;
+    (void)response;
+    (void)data;
+    return 0;
+}
+
 void server_options(struct restd_options *options)
 {
     restd_options_init(options);

@@ -51,6 +51,9 @@ int client_at_end(struct client *c);
 #define FILL_MAX (4u * 1024 * 1024)
 extern char fill[FILL_MAX + 256];
 
+/* A handler whose response is 200 without content. */
+int handler_of_nothing(struct restd_request *request,
+                       struct restd_response *response, void *data);
 /* Options for tests: 1 loop, no TCP_DEFER_ACCEPT, so that a connection counts
  * from connect() on. */
 void server_options(struct restd_options *options);

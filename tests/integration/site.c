@@ -165,6 +165,16 @@ int query_has(const struct restd_request *request, const char *name)
     return restd_request_query_get(request, name).data != NULL;
 }
 
+int drop_content(struct restd_upload *upload, const char *bytes, size_t len,
+                 void *data)
+{
+    (void)upload;
+    (void)bytes;
+    (void)len;
+    (void)data;
+    return 0;
+}
+
 /* --- the client ------------------------------------------------------------ */
 
 /* Receives more into an empty buffer; 0 at the end. */

@@ -58,6 +58,9 @@ uint64_t site_closed_by(const char *reason);
 uint64_t query_number(const struct restd_request *request, const char *name,
                       uint64_t otherwise);
 int query_has(const struct restd_request *request, const char *name);
+/* For a taker who does not want it. */
+int drop_content(struct restd_upload *upload, const char *bytes, size_t len,
+                 void *data);
 
 /* A reply of any framing. */
 struct content {

@@ -190,20 +190,10 @@ static int stream_handler(struct restd_request *request,
     return restd_response_stream(response, &ops, NULL, NULL);
 }
 
-static int ignore_content(struct restd_upload *upload, const char *bytes,
-                          size_t len, void *data)
-{
-    (void)upload;
-    (void)bytes;
-    (void)len;
-    (void)data;
-    return 0;
-}
-
 static int take_handler(struct restd_request *request,
                         struct restd_response *response, void *data)
 {
-    static const struct restd_upload_ops ops = {sizeof(ops), ignore_content,
+    static const struct restd_upload_ops ops = {sizeof(ops), drop_content,
                                                 handler, NULL};
     (void)response;
     note("t", "");

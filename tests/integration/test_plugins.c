@@ -362,6 +362,52 @@ START_TEST(access_log_options_that_are_none)
 }
 END_TEST
 
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned flushes;
+
+static void gated_log(enum restd_log_level level, int64_t time_unix_ms,
+                      const char *line, void *data)
+{
+    pthread_mutex_lock(&gate);
+    keep_log(level, time_unix_ms, line, data);
+    pthread_mutex_unlock(&gate);
+}
+
+static void count_flush(void *data)
+{
+    (void)data;
+    flushes++;
+}
+
+/* The sink hangs: requests are answered, and what finds no room is counted. */
+START_TEST(access_log_without_room)
+{
+    struct restd_stats stats;
+    unsigned asked = 0;
+
+    restd_server_free(server);
+    options.log = gated_log;
+    options.log_flush = count_flush;
+    options.log_ring_bytes = 4096;
+    make_server();
+    use(restd_access_log(NULL, &plugin, &error));
+    start();
+    restd_server_log_flush(server);
+    EVENTUALLY(flushes > 0);
+    pthread_mutex_lock(&gate);
+    do {
+        client_reply_free(&reply);
+        ck_assert_int_eq(client_say(c, GET("/hello") END), 0);
+        ck_assert_int_eq(client_receive(c, &reply, 0), 200);
+        ck_assert_uint_lt(asked++, 1000);
+        restd_server_stats(server, &stats);
+    } while (stats.access_dropped < 5);
+    ck_assert_uint_eq(stats.log_dropped, 0);
+    pthread_mutex_unlock(&gate);
+    EVENTUALLY(lines_seen() + stats.access_dropped == asked);
+}
+END_TEST
+
 START_TEST(access_log_of_pipelined_requests_in_order)
 {
     use_access_log("common");
@@ -542,6 +588,7 @@ int main(void)
     tcase_add_test(tcase, access_log_of_a_client_that_leaves);
     tcase_add_test(tcase, access_log_to_the_servers_log);
     tcase_add_test(tcase, access_log_of_pipelined_requests_in_order);
+    tcase_add_test(tcase, access_log_without_room);
     tcase_add_test(tcase, access_log_of_one_in_so_many);
     tcase_add_test(tcase, access_log_of_high_status);
     tcase_add_test(tcase, access_log_of_slow_requests);

@@ -12,15 +12,6 @@
 
 #include "support/suite.h"
 
-static int nothing(struct restd_request *request,
-                   struct restd_response *response, void *data)
-{
-    (void)request;
-    (void)response;
-    (void)data;
-    return 0;
-}
-
 static void set_up(void)
 {
     server_options(&options);
@@ -172,7 +163,8 @@ START_TEST(cors_of_a_mounted_router)
     struct restd_router *outer = plugin_router;
 
     must(restd_router_new(RESTD_ROUTER_EXACT, &plugin_router));
-    must(restd_router_add(plugin_router, "GET", "/a", nothing, NULL, &error));
+    must(restd_router_add(plugin_router, "GET", "/a", handler_of_nothing, NULL,
+                          &error));
     use_cors("https://a.example", 0);
     must(restd_router_mount(outer, "/api", plugin_router, &error));
     start();
@@ -272,8 +264,8 @@ END_TEST
 START_TEST(rate_limit_of_one_route)
 {
     make_rate_limit(3600000, 1);
-    int route =
-        restd_router_add(plugin_router, "GET", "/dear", nothing, NULL, &error);
+    int route = restd_router_add(plugin_router, "GET", "/dear",
+                                 handler_of_nothing, NULL, &error);
     must(route);
     must(restd_router_use_on(plugin_router, route, &plugin, &error));
     start();
@@ -387,8 +379,8 @@ END_TEST
 START_TEST(access_list_of_one_route)
 {
     make_access_list("unix", NULL);
-    int route =
-        restd_router_add(plugin_router, "GET", "/own", nothing, NULL, &error);
+    int route = restd_router_add(plugin_router, "GET", "/own",
+                                 handler_of_nothing, NULL, &error);
     must(route);
     must(restd_router_use_on(plugin_router, route, &plugin, &error));
     start();

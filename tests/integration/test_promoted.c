@@ -107,16 +107,6 @@ static int piece_pauses(struct restd_upload *upload, const char *bytes,
     return 0;
 }
 
-static int piece_taken(struct restd_upload *upload, const char *bytes,
-                       size_t len, void *data)
-{
-    (void)upload;
-    (void)bytes;
-    (void)len;
-    (void)data;
-    return 0;
-}
-
 static int end_fine(struct restd_request *request,
                     struct restd_response *response, void *data)
 {
@@ -151,7 +141,7 @@ static int receive_pausing(struct restd_request *request,
 static int receive_marked(struct restd_request *request,
                           struct restd_response *response, void *data)
 {
-    static const struct restd_upload_ops ops = {sizeof(ops), piece_taken,
+    static const struct restd_upload_ops ops = {sizeof(ops), drop_content,
                                                 end_fine, upload_closed};
     (void)response;
     (void)data;
@@ -490,6 +480,59 @@ START_TEST(a_flood_of_events_leaves_others_their_turn)
 }
 END_TEST
 
+/* One event after the other, as long as somebody listens. */
+static struct {
+    struct restd_stream *stream;
+    struct restd_timer *timer;
+} steady;
+
+static void steady_tick(struct restd_timer *timer, void *data)
+{
+    const struct restd_event event = {.data = "x"};
+    (void)timer;
+    (void)data;
+
+    (void)!restd_stream_event(steady.stream, &event);
+}
+
+static void steady_closed(struct restd_stream *stream, int complete, void *data)
+{
+    restd_timer_free(steady.timer);
+    flood_closed(stream, complete, data);
+}
+
+static int steady_handler(struct restd_request *request,
+                          struct restd_response *response, void *data)
+{
+    static const struct restd_stream_ops ops = {sizeof(ops), NULL,
+                                                steady_closed};
+    int rc = restd_timer_new(restd_request_loop(request), 10, 10, steady_tick,
+                             NULL, &steady.timer);
+    (void)data;
+
+    ck_assert_int_eq(rc, 0);
+    return restd_response_events(response, &ops, NULL, 0, &steady.stream);
+}
+
+/* Each event put off the look at the client. */
+START_TEST(a_client_that_leaves_frequent_events_is_seen)
+{
+    char head[64];
+
+    prepare();
+    site_add("GET", "/steady", steady_handler, 0, 0);
+    site_start();
+    ck_assert_int_eq(client_connect(&other, site.port, 0), 0);
+    ck_assert_int_eq(
+        client_say(&other, "GET /steady HTTP/1.1\r\nHost: x\r\n\r\n"), 0);
+    ck_assert_int_eq(recv(other.fd, head, sizeof(head), MSG_WAITALL),
+                     (ssize_t)sizeof(head));
+    ck_assert_int_eq(shutdown(other.fd, SHUT_WR), 0);
+    WITHIN_3_S(atomic_load(&seen.closed) == 1);
+    ck_assert_int_eq(atomic_load(&seen.complete), 0);
+}
+END_TEST
+
 /* --- what `after` functions are told --------------------------------------- */
 
 /* The client leaves between its content and the reply. */
@@ -700,6 +743,7 @@ int main(void)
     tcase_add_test(tc, a_client_that_resets_a_paused_content_is_seen);
     tcase_add_test(tc, a_client_that_resets_an_idle_stream_is_seen);
     tcase_add_test(tc, a_flood_of_events_leaves_others_their_turn);
+    tcase_add_test(tc, a_client_that_leaves_frequent_events_is_seen);
     tcase_add_test(tc, after_once_when_the_reply_cannot_be_sent);
     tcase_add_test(tc, after_when_a_large_reply_to_a_late_content_has_gone);
     tcase_add_test(tc, after_when_who_does_not_read_a_large_reply_has_left);

@@ -24,15 +24,6 @@ static void log_keep(enum restd_log_level level, int64_t time_unix_ms,
     }
 }
 
-static int nothing(struct restd_request *request,
-                   struct restd_response *response, void *data)
-{
-    (void)request;
-    (void)response;
-    (void)data;
-    return 0;
-}
-
 /* Starts a server with GETs of the patterns, up to NULL, and stops it. */
 static void serve(const char *const *patterns)
 {
@@ -46,7 +37,8 @@ static void serve(const char *const *patterns)
     ck_assert_int_eq(restd_server_new(&options, &server, NULL), 0);
     for (; *patterns; patterns++) {
         ck_assert_int_ge(restd_router_add(restd_server_router(server), "GET",
-                                          *patterns, nothing, NULL, NULL),
+                                          *patterns, handler_of_nothing, NULL,
+                                          NULL),
                          0);
     }
     ck_assert_int_eq(restd_server_listen(server, "127.0.0.1:0", NULL), 0);

@@ -276,6 +276,31 @@ static int level(void)
     return memory.level;
 }
 
+/* Once the streams have stopped growing: what they hold has not changed for
+ * longer than a turn takes. */
+static int settled_level(void)
+{
+    struct restd_memory memory;
+    uint64_t used = 0;
+
+    restd_server_memory(server, &memory);
+    for (int same = 0; same < 20; same++) {
+        (void)pause_ms();
+        used = memory.used_bytes;
+        restd_server_memory(server, &memory);
+        same = memory.used_bytes == used ? same : 0;
+    }
+    return memory.level;
+}
+
+/* A reader may find that memory has just become short: 503, or it is closed
+ * before its request has come. */
+static uint64_t answered(void)
+{
+    struct restd_counters n = server_counters(server);
+    return n.responses[1] + n.responses[4] + n.closed;
+}
+
 static int answer(struct restd_request *request,
                   struct restd_response *response, void *data)
 {
@@ -285,6 +310,22 @@ static int answer(struct restd_request *request,
 }
 
 /* At 90 % of the budget, which readers who do not read bring about. */
+/* While memory is short a connection may be closed before its request has
+ * come, as the idle ones are. */
+static int ask(const char *request, struct reply *reply)
+{
+    int status = 0;
+
+    for (int tries = 0; status == 0 && tries < 100; tries++) {
+        ck_assert_int_eq(client_connect(&client, port, 0), 0);
+        status = client_ask(&client, request, reply);
+        if (status == 0) {
+            client_close(&client);
+        }
+    }
+    return status;
+}
+
 START_TEST(low_priority_goes_first)
 {
     static int fds[READERS];
@@ -318,7 +359,7 @@ START_TEST(low_priority_goes_first)
     client_reply_free(&reply);
     client_close(&client);
     /* One more until it is there, one less when it is beyond. */
-    for (int tries = 0; level() != 3; tries++) {
+    for (int tries = 0; level() < 3 || settled_level() != 3; tries++) {
         ck_assert_int_lt(tries, READERS);
         if (level() > 3) {
             close(fds[--n]);
@@ -327,22 +368,15 @@ START_TEST(low_priority_goes_first)
         }
         ck_assert_int_eq(client_connect(&client, port, 4096), 0);
         fds[n++] = client.fd;
-        uint64_t before = server_counters(server).responses[1];
+        uint64_t before = answered();
         client_say(&client, "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
-        EVENTUALLY(server_counters(server).responses[1] > before ||
-                   level() >= 3);
+        EVENTUALLY(answered() > before || level() >= 3);
     }
-    ck_assert_int_eq(client_connect(&client, port, 0), 0);
-    ck_assert_int_eq(
-        client_ask(&client, "GET /low HTTP/1.1\r\nHost: x\r\n\r\n", &reply),
-        503);
+    ck_assert_int_eq(ask("GET /low HTTP/1.1\r\nHost: x\r\n\r\n", &reply), 503);
     ck_assert_ptr_nonnull(strstr(reply.head, "\r\nRetry-After: "));
     client_reply_free(&reply);
     client_close(&client);
-    ck_assert_int_eq(client_connect(&client, port, 0), 0);
-    ck_assert_int_eq(
-        client_ask(&client, "GET /high HTTP/1.1\r\nHost: x\r\n\r\n", &reply),
-        200);
+    ck_assert_int_eq(ask("GET /high HTTP/1.1\r\nHost: x\r\n\r\n", &reply), 200);
     client_reply_free(&reply);
     while (n > 0) {
         close(fds[--n]);

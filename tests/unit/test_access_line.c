@@ -16,6 +16,7 @@
 #define HEAD "192.0.2.10 - - " TIME " "
 
 static struct rd_addr peer;
+static char peer_text[RD_ACCESS_PEER_SIZE];
 static struct rd_access_time at;
 static struct rd_access_entry entry;
 static struct rd_access_format compiled;
@@ -30,7 +31,6 @@ static void set_up(void)
     rd_addr_from_sockaddr(&peer, (struct sockaddr *)&sa);
     rd_access_time_set(&at, 971211336, -7 * 3600);
     memset(&entry, 0, sizeof(entry));
-    entry.peer = &peer;
     entry.time = &at;
     entry.time_ms = 971211336042;
     entry.method = rd_slice_str("GET");
@@ -46,6 +46,7 @@ static const char *format(const char *name)
 {
     struct restd_error error = {.message = ""};
 
+    entry.peer = rd_slice(peer_text, rd_access_peer(&peer, peer_text));
     int rc = rd_access_format_compile(&compiled, name, &error);
     ck_assert_msg(rc == 0, "%s: %s", name, error.message);
     memset(line, 'X', sizeof(line));
@@ -252,7 +253,7 @@ END_TEST
 START_TEST(random_octets_in_json)
 {
     srand(1);
-    for (unsigned round = 0; round < 20000; round++) {
+    for (unsigned round = 0; round < 3000; round++) {
         size_t len = (size_t)rand() % 3000;
         for (size_t i = 0; i < len; i++) {
             text[i] = (char)(rand() % 4 ? rand() : "\"\\\xc2\xe2"[rand() % 4]);

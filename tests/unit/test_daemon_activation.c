@@ -27,12 +27,19 @@ static int bound(int family, int type)
     /* Without a name: the kernel gives an abstract one. */
     struct sockaddr_un some = {.sun_family = AF_UNIX};
     int fd = socket(family, type, 0);
-    if (family == AF_INET6) {
-        bind(fd, (const void *)&any6, sizeof any6);
-    } else if (family == AF_INET) {
-        bind(fd, (const void *)&any, sizeof any);
-    } else {
-        bind(fd, (const void *)&some, sizeof some.sun_family);
+    if (fd < 0 && family == AF_INET6) { /* a machine without IPv6 */
+        family = AF_INET;
+        fd = socket(family, type, 0);
+    }
+    const void *at = family == AF_INET6  ? (const void *)&any6
+                     : family == AF_INET ? (const void *)&any
+                                         : (const void *)&some;
+    socklen_t len = family == AF_INET6  ? sizeof any6
+                    : family == AF_INET ? sizeof any
+                                        : sizeof some.sun_family;
+    if (bind(fd, at, len) != 0) {
+        close(fd);
+        return -1; /* which the case finds */
     }
     return fd;
 }

@@ -188,6 +188,13 @@ START_TEST(test_foreign_children)
             _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1);
         }
         close(hold[1]);
+        /* One more, which has ended and that nobody has waited for. */
+        pid_t ended = fork();
+        if (ended == 0) {
+            _exit(5);
+        }
+        siginfo_t info;
+        waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT);
         struct rd_daemonize daemonize = RD_DAEMONIZE_NONE;
         int code = 99;
         int rc = rd_daemonize(&daemonize, &code, NULL);

@@ -47,10 +47,12 @@ static long number(void)
 {
     FILE *f = fopen(path, "r");
     long value = -1;
-    char newline = 0;
+    char text[32] = "", *end;
     if (f != NULL) {
-        if (fscanf(f, "%ld%c", &value, &newline) != 2 || newline != '\n') {
-            value = -2;
+        value = -2; /* not a number and a line end */
+        if (fgets(text, sizeof text, f) != NULL) {
+            long read = strtol(text, &end, 10);
+            value = end > text && strcmp(end, "\n") == 0 ? read : -2;
         }
         fclose(f);
     }
@@ -222,6 +224,46 @@ START_TEST(test_race)
 }
 END_TEST
 
+/* Many come and go: never do two have it. */
+static int come_and_go(const char *marker)
+{
+    struct rd_pidfile own = RD_PIDFILE_NONE;
+    for (int had = 0; had < 100;) {
+        int rc = rd_pidfile_create(&own, path, &error);
+        if (rc == 0) {
+            int fd = open(marker, O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+            EXPECT(fd >= 0);
+            close(fd);
+            had++;
+            EXPECT(unlink(marker) == 0);
+            rd_pidfile_remove(&own);
+        } else {
+            EXPECT(rc == RESTD_EADDRINUSE);
+        }
+    }
+    return 0;
+}
+
+START_TEST(test_one_at_a_time)
+{
+    char marker[128];
+    int status;
+    pid_t pids[4];
+    snprintf(marker, sizeof marker, "%s.marker", folder);
+    for (int i = 0; i < 4; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            _exit(come_and_go(marker) == 0 ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
+        ck_assert_int_eq(status, 0);
+    }
+    ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
 static void refused(const char *where, int code, const char *word)
 {
     ck_assert_int_eq(rd_pidfile_create(&pidfile, where, &error), code);
@@ -254,6 +296,7 @@ int main(void)
 {
     Suite *suite = suite_create("daemon_pidfile");
     TCase *tcase = tcase_create("pidfile");
+    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, test_create_and_remove);
     tcase_add_test(tcase, test_stale);
@@ -262,6 +305,7 @@ int main(void)
     tcase_add_test(tcase, test_taken_back);
     tcase_add_test(tcase, test_removed_by_hand);
     tcase_add_test(tcase, test_race);
+    tcase_add_test(tcase, test_one_at_a_time);
     tcase_add_test(tcase, test_refused);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -304,6 +304,36 @@ START_TEST(test_servers)
 }
 END_TEST
 
+/* Closing on a reply that has not been read would reset the connection, which
+ * the server counts as a client that left. */
+static void answer_at_length(int fd)
+{
+    static char block[48 * 1024];
+    char byte;
+    take_request(fd);
+    say(fd, "HTTP/1.1 200 OK\r\n\r\n");
+    memset(block, 'x', sizeof block - 1);
+    say(fd, block);
+    shutdown(fd, SHUT_WR);
+    _exit(read(fd, &byte, 1) == 0 ? 0 : 1);
+}
+
+START_TEST(test_reply_is_taken)
+{
+    unsigned port;
+    char address[64];
+    int status, listener = listen_on(AF_INET, &port);
+    ck_assert_int_ge(listener, 0);
+    pid_t pid = serve(listener, answer_at_length);
+    snprintf(address, sizeof address, ":%u", port);
+    ck_assert_int_eq(rd_probe_address(address, "/", LONG_MS, why, sizeof why),
+                     200);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    close(listener);
+}
+END_TEST
+
 /* %u is the port. */
 static const struct {
     int family;
@@ -397,6 +427,7 @@ int main(void)
     tcase_add_test(tcase, test_bad_paths);
     tcase_add_test(tcase, test_why_is_bounded);
     ADD_ALL(tcase, test_servers, servers);
+    tcase_add_test(tcase, test_reply_is_taken);
     ADD_ALL(tcase, test_addresses, addresses);
     tcase_add_test(tcase, test_bad_addresses);
     tcase_add_test(tcase, test_unix);

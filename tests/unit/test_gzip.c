@@ -516,6 +516,25 @@ START_TEST(not_modified)
 }
 END_TEST
 
+/* What a client has in full, and could ask ranges of, was made weak by a 304:
+ * of a file, whose 304 has no type and no length, whatever it is. */
+START_TEST(a_304_keeps_the_tag_that_was_asked_with)
+{
+    use();
+    make.status = 304;
+    make.len = 0;
+    make.type = NULL;
+    make.fields[0] = "ETag";
+    make.fields[1] = "\"a\"";
+    ask("GET", GZIP "If-None-Match: \"b\", \"a\"\r\n");
+    ck_assert(has("ETag", "\"a\""));
+    ask("GET", GZIP "If-None-Match: \"b\"\r\nIf-None-Match: \"a\"\r\n");
+    ck_assert(has("ETag", "\"a\""));
+    ask("GET", GZIP "If-None-Match: W/\"a\"\r\n");
+    ck_assert(has("ETag", "W/\"a\""));
+}
+END_TEST
+
 START_TEST(no_room_for_the_fields)
 {
     static char value[5000];
@@ -766,6 +785,7 @@ int main(void)
     tcase_add_test(tc, what_the_reply_says);
     tcase_add_test(tc, vary_is_said_once);
     tcase_add_test(tc, not_modified);
+    tcase_add_test(tc, a_304_keeps_the_tag_that_was_asked_with);
     tcase_add_test(tc, no_room_for_the_fields);
     tcase_add_test(tc, head_is_as_get);
     tcase_add_test(tc, streams);

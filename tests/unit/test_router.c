@@ -394,6 +394,28 @@ START_TEST(plugins_are_freed_once)
 }
 END_TEST
 
+/* One that only ends something with the router is none to requests. */
+START_TEST(plugin_without_calls)
+{
+    int freed[2] = {0};
+    const struct restd_plugin owner = {
+        .size = sizeof(owner), .free = count_free, .data = &freed[0]};
+    struct restd_plugin plugin = plugin_of(&freed[1]);
+
+    ck_assert_int_eq(add("GET", "/a"), 0);
+    ck_assert_int_eq(restd_router_use(router, &owner, NULL), 0);
+    ck_assert_int_eq(rd_router_freeze(router), 0);
+    ck_assert_uint_eq(rd_router_plugins(router), 0);
+    ck_assert_int_eq(restd_router_use_on(router, 0, &plugin, NULL), 0);
+    ck_assert_int_eq(rd_router_freeze(router), 0);
+    ck_assert_uint_eq(rd_router_plugins(router), 1);
+    restd_router_free(router);
+    router = NULL;
+    ck_assert_int_eq(freed[0], 1);
+    ck_assert_int_eq(freed[1], 1);
+}
+END_TEST
+
 /* --- failing allocations --------------------------------------------------- */
 
 /* Does everything that allocates, `child` mounted in the end. */
@@ -493,6 +515,7 @@ int main(void)
     tcase_add_test(tc, numbers_options_and_listing);
     tcase_add_test(tc, routes_may_be_added_after_a_look_up);
     tcase_add_test(tc, plugins_are_freed_once);
+    tcase_add_test(tc, plugin_without_calls);
     tcase_add_test(tc, every_allocation_may_fail);
     suite_add_tcase(suite, tc);
     return suite_run(suite);

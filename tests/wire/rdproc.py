@@ -33,6 +33,16 @@ def sanitized():
     return SLOW > 1 or bool(os.environ.get("RD_SANITIZED"))
 
 
+def eventually(check, seconds=10):
+    """The first true value of check(), or its last value."""
+    end = time.monotonic() + slow(seconds)
+    while True:
+        value = check()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(0.05)
+
+
 def raise_files(need):
     """Raises the descriptor limit of this process; returns what it is."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -47,9 +57,10 @@ class Daemon:
     """A running daemon. `addresses` are as the daemon logged them."""
 
     def __init__(self, *args, listen=("127.0.0.1:0",), files=None,
-                 config="none", wait=True):
+                 config="none", wait=True, env=None, program=None,
+                 prefix=(), pass_fds=()):
         self.folder = tempfile.mkdtemp(prefix="rdtest-")
-        command = [BIN]
+        command = list(prefix) + [program or BIN]
         if config is not None:
             command += ["-c", config]
         for address in listen:
@@ -64,7 +75,9 @@ class Daemon:
 
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, cwd=self.folder, preexec_fn=limit)
+            stderr=subprocess.PIPE, cwd=self.folder, preexec_fn=limit,
+            pass_fds=pass_fds,
+            env=dict(os.environ, **env) if env else None)
         self.pid = self.process.pid
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
