@@ -18,6 +18,9 @@
 #include "base/thread.h"
 #include "server/options.h"
 
+/* Runs no code of others. */
+#define ACCEPTOR_STACK ((size_t)128 * 1024)
+
 /* Decides on sizes, and charges what is not a loop's. */
 static int make_plan(struct restd_server *s, struct restd_error *error)
 {
@@ -215,7 +218,8 @@ static int start_threads(struct restd_server *s)
         rc = rd_loops_start(s, 0, rd_loops_n(s));
     }
     if (rc == 0) {
-        rc = rd_thread_start(&s->acceptor_thread, "restd-accept", stack,
+        rc = rd_thread_start(&s->acceptor_thread, "restd-accept",
+                             stack < ACCEPTOR_STACK ? stack : ACCEPTOR_STACK,
                              acceptor_main, &s->acceptor);
         s->acceptor_started = rc == 0;
     }
