@@ -30,7 +30,9 @@ static void give_up(int number)
 {
     static const char text[] =
         "restdaemon: a loop is held up and does not end: giving up\n";
-    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+    ssize_t n;
+    alarm(1); /* nobody may read what is written: the default action, then */
+    n = write(STDERR_FILENO, text, sizeof text - 1);
     (void)number;
     (void)n;
     _exit(EX_SOFTWARE);
@@ -44,6 +46,7 @@ static void end_within(uint64_t ms)
     sigset_t alarms;
     sigaction(SIGALRM, &action, NULL); /* drops one that is pending */
     action.sa_handler = give_up;
+    action.sa_flags = SA_NODEFER | (int)SA_RESETHAND;
     sigaction(SIGALRM, &action, NULL);
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
