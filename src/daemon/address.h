@@ -25,8 +25,8 @@ struct rd_address {
     socklen_t len;
 };
 
-/* NULL, or what is wrong with it, as "must be ...". */
-const char *rd_address_parse(const char *text, struct rd_address *address);
+/* Takes an address apart. NULL, or what is wrong with it, as "must be ...". */
+const char *rd_address_parse(const char *address, struct rd_address *to);
 /* 1 if two sockets cannot be bound so at once. */
 int rd_address_clashes(const char *a, const char *b);
 /* Replaces the port in `address` (of `size` bytes), or adds one. Returns 0, or

@@ -157,7 +157,7 @@ static int before(struct restd_request *request,
     if (plugin->accept) {
         id = restd_request_header(request, plugin->name);
     }
-    if (!rd_request_id_is_valid(id)) {
+    if (!id.data || !rd_request_id_is_valid(id)) {
         id_make(made);
         id = rd_slice(made, MADE_LEN);
     }
