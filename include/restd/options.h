@@ -49,7 +49,7 @@ struct restd_options {
     uint32_t connections_max;         /* open client connections */
     uint32_t backlog;                 /* listen(2) */
     uint32_t defer_accept_s;          /* TCP_DEFER_ACCEPT in s, 0: off */
-    uint32_t stack_bytes;             /* of each thread */
+    uint32_t stack_bytes;             /* of a thread; some have 128 KiB */
     uint32_t target_max_bytes;        /* request target; more: 414 */
     uint32_t header_max_bytes;        /* header section; more: 431 */
     uint32_t header_fields_max;       /* field lines; more: 431 */

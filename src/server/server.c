@@ -18,8 +18,8 @@
 #include "base/thread.h"
 #include "server/options.h"
 
-/* Runs no code of others. */
-#define ACCEPTOR_STACK ((size_t)128 * 1024)
+/* Of the acceptor and the log writer, which run no handlers. */
+#define SMALL_STACK (128u * 1024)
 
 /* Decides on sizes, and charges what is not a loop's. */
 static int make_plan(struct restd_server *s, struct restd_error *error)
@@ -211,15 +211,15 @@ static void *acceptor_main(void *arg)
 
 static int start_threads(struct restd_server *s)
 {
-    size_t stack = s->options.stack_bytes;
-    int rc = rd_log_start(s->log, s->options.stack_bytes);
+    uint32_t stack = s->options.stack_bytes;
+    uint32_t small = stack < SMALL_STACK ? stack : SMALL_STACK;
+    int rc = rd_log_start(s->log, small);
 
     if (rc == 0) {
         rc = rd_loops_start(s, 0, rd_loops_n(s));
     }
     if (rc == 0) {
-        rc = rd_thread_start(&s->acceptor_thread, "restd-accept",
-                             stack < ACCEPTOR_STACK ? stack : ACCEPTOR_STACK,
+        rc = rd_thread_start(&s->acceptor_thread, "restd-accept", small,
                              acceptor_main, &s->acceptor);
         s->acceptor_started = rc == 0;
     }
