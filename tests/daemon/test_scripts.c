@@ -239,14 +239,19 @@ END_TEST
 static void part_of(int n, int *from, int *to)
 {
     const char *text = getenv("RD_PART");
-    int part = 1, parts = 1;
+    long part = 1, parts = 1;
 
-    if (text != NULL && sscanf(text, "%d/%d", &part, &parts) != 2) {
+    if (text != NULL) {
+        char *end = NULL;
+        part = strtol(text, &end, 10);
+        parts = *end == '/' ? strtol(end + 1, NULL, 10) : 0;
+    }
+    if (part < 1 || part > parts) {
         fputs("RD_PART must be as in 1/2\n", stderr);
         exit(EXIT_FAILURE);
     }
-    *from = n * (part - 1) / parts;
-    *to = n * part / parts;
+    *from = (int)(n * (part - 1) / parts);
+    *to = (int)(n * part / parts);
 }
 
 static void suite_add_kind(Suite *suite, int kind, const TTest *test)

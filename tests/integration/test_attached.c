@@ -259,6 +259,7 @@ START_TEST(without_descriptors)
     while ((filler[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) {
         n++;
     }
+    ck_assert_int_gt(n, 2);
     close(filler[--n]);
     connect_guest(&clients[0]);
     check_hello(&clients[0]);
