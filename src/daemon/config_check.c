@@ -60,6 +60,22 @@ static int has_address(const struct rd_config *config, unsigned index)
     return s != NULL && rd_tree_get(s, "address") != NULL;
 }
 
+/* The administration knows its clients by a unix socket's permissions. */
+static void check_tcp(const struct rd_config *config,
+                      const struct rd_config_listen *l)
+{
+    if (l->admin) {
+        rd_config_fault(errors_of(config), EX_CONFIG, l->origin,
+                        "listener \"%.60s\": admin needs a unix socket",
+                        l->name);
+    } else if (l->uid != UINT32_MAX || l->gid != UINT32_MAX || l->mode != -1) {
+        rd_config_fault(errors_of(config), EX_CONFIG, l->origin,
+                        "listener \"%.60s\": mode, owner and group are "
+                        "those of a unix socket",
+                        l->name);
+    }
+}
+
 static void check_listens(const struct rd_config *config)
 {
     for (unsigned i = 0; i < config->listens_n; i++) {
@@ -74,13 +90,8 @@ static void check_listens(const struct rd_config *config)
             rd_config_fault(errors_of(config), EX_CONFIG, l->origin,
                             "listener \"%.60s\" has no address", l->name);
         }
-        if (l->address != NULL && !rd_address_is_unix(l->address) &&
-            (l->uid != UINT32_MAX || l->gid != UINT32_MAX ||
-             (l->mode != -1 && !l->admin))) {
-            rd_config_fault(errors_of(config), EX_CONFIG, l->origin,
-                            "listener \"%.60s\": mode, owner and group are "
-                            "those of a unix socket",
-                            l->name);
+        if (l->address != NULL && !rd_address_is_unix(l->address)) {
+            check_tcp(config, l);
         }
         for (unsigned j = 0; j < i; j++) {
             check_against(config, l, &config->listens[j]);

@@ -258,7 +258,8 @@ static const struct rd_directive rows[] = {
     NUMBER(LISTEN, "backlog", COUNT, "0", 0, 65535, NULL, "", LISTEN(backlog),
            "accept queue; 0: as tuning.backlog has it"),
     BOOL(LISTEN, "admin", "false", LISTEN(admin), RELOAD,
-         "serves the administration in place of the routes"),
+         "serves the administration in place of the routes; unix sockets only, "
+         "and the first one needs a restart"),
 
     TEXT(ROUTE, "respond", STRING, NULL, NOWHERE, RELOAD,
          "answer with this text"),
