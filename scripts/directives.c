@@ -232,7 +232,7 @@ static void sample_example(enum rd_section kind)
         break;
     case RD_SECTION_ROUTE:
         puts("#route \"/hello\" { respond = \"Hello world!\\n\" }\n"
-             "#route \"/static/{path...}\" { docroot = \"/srv/www\" }");
+             "#route \"/static\" { docroot = \"/srv/www\" }");
         break;
     default:
         puts("#module \"/usr/lib/restdaemon/hello.so\" { base = \"/hello\" }");
