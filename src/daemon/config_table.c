@@ -207,7 +207,7 @@ static const struct rd_directive rows[] = {
     BOOL(BUILTINS, "index", "true", CONFIG(builtins.index), RELOAD,
          "/, which lists the others"),
     BOOL(BUILTINS, "echo", "false", CONFIG(builtins.echo), RELOAD,
-         "POST /echo; true when there is no file"),
+         "POST /echo and GET /ok; true when there is no file"),
 
     WORDS(STATUS, "detail", ENUM, "summary", "summary|full",
           CONFIG(status.full), "what /status answers without ?detail="),
