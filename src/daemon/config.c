@@ -269,6 +269,21 @@ int rd_config_load(struct rd_config **config, const struct rd_args *args,
     return 0;
 }
 
+int rd_config_method(const char **at, char method[RD_CONFIG_METHOD_MAX])
+{
+    if (*at == NULL) {
+        return 0;
+    }
+    size_t len = strcspn(*at, ",");
+    if (len >= RD_CONFIG_METHOD_MAX) {
+        return -1;
+    }
+    memcpy(method, *at, len);
+    method[len] = '\0';
+    *at = (*at)[len] == ',' ? *at + len + 1 : NULL;
+    return 1;
+}
+
 void *rd_config_alloc(struct rd_config *config, size_t size)
 {
     return rd_arena_alloc(config->tree->arena, size);

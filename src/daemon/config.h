@@ -138,6 +138,11 @@ struct rd_config_errors {
  * error and no configuration. Opens only the file and what it includes. */
 int rd_config_load(struct rd_config **config, const struct rd_args *args,
                    struct rd_config_errors *errors);
+#define RD_CONFIG_METHOD_MAX 32
+
+/* The next of a route's methods: from *at, which is `methods` at first, into
+ * `method`. 1; 0 behind the last; -1: it is too long. */
+int rd_config_method(const char **at, char method[RD_CONFIG_METHOD_MAX]);
 /* Zeroed memory that ends with the configuration; NULL: there is no more. */
 void *rd_config_alloc(struct rd_config *config, size_t size);
 /* The plugin that a section describes, as restd_cors() makes it. */

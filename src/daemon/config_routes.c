@@ -34,25 +34,21 @@ static int handle_nothing(struct restd_request *request,
 static int add(struct restd_router *router, const struct rd_config_route *route,
                struct restd_error *error)
 {
-    char method[32];
-    for (const char *at = route->methods;; at++) {
-        size_t len = strcspn(at, ",");
-        if (len >= sizeof method) {
-            memcpy(error->message, "its method is too long", 23);
-            return RESTD_EINVAL;
-        }
-        memcpy(method, at, len);
-        method[len] = '\0';
+    char method[RD_CONFIG_METHOD_MAX];
+    const char *at = route->methods;
+    int more;
+    while ((more = rd_config_method(&at, method)) > 0) {
         int rc = restd_router_add(router, method, route->pattern,
                                   handle_nothing, NULL, error);
         if (rc < 0) {
             return rc;
         }
-        at += len;
-        if (*at == '\0') {
-            return 0;
-        }
     }
+    if (more < 0) {
+        memcpy(error->message, "its method is too long", 23);
+        return RESTD_EINVAL;
+    }
+    return 0;
 }
 
 /* The earlier route that this one is equal to; itself if none is. */

@@ -260,19 +260,14 @@ static int add_methods(struct restd_router *router,
                        const struct rd_config_route *route,
                        const struct target *target, struct restd_error *error)
 {
-    char method[40];
-    for (const char *at = route->methods; *at != '\0';) {
-        size_t len = strcspn(at, ",");
-        if (len >= sizeof method) {
-            return rd_fault(error, RESTD_EINVAL, "too long a method");
-        }
-        memcpy(method, at, len);
-        method[len] = '\0';
+    char method[RD_CONFIG_METHOD_MAX];
+    const char *at = route->methods;
+    /* Those that are too long have been refused with the configuration. */
+    while (rd_config_method(&at, method) > 0) {
         int rc = add_one(router, route, method, target, error);
         if (rc != 0) {
             return rc;
         }
-        at += len + (at[len] == ',');
     }
     return 0;
 }
