@@ -31,7 +31,7 @@ void rd_logsink_init(struct rd_logsink *sink, int stderr_fd,
     }
 }
 
-static void setup_close(struct rd_logsink_setup *setup)
+void rd_logsink_drop(struct rd_logsink_setup *setup)
 {
     for (int i = 0; i < RD_LOG_STREAMS_N; i++) {
         rd_log_place_close(&setup->places[i]);
@@ -122,15 +122,18 @@ static int place_open(const struct rd_logsink *sink, struct rd_log_place *place,
                              error);
 }
 
-static int setup_open(const struct rd_logsink *sink,
-                      struct rd_logsink_setup *setup,
-                      const struct rd_config_log *messages,
-                      const struct rd_config_log *access,
-                      struct restd_error *error)
+int rd_logsink_open(const struct rd_logsink *sink,
+                    struct rd_logsink_setup *setup,
+                    const struct rd_config_log *messages,
+                    const struct rd_config_log *access,
+                    struct restd_error *error)
 {
+    static const struct rd_config_log off = {.target = RD_LOG_OFF};
     struct rd_log_place *places = setup->places;
     int format = format_choose(sink, messages);
 
+    memset(setup, 0, sizeof *setup);
+    access = access != NULL ? access : &off;
     if (format < 0) {
         return rd_fault(error, RESTD_EINVAL,
                         "\"%.100s\" is no format of the log: it is one of "
@@ -157,28 +160,30 @@ static int setup_open(const struct rd_logsink *sink,
     return 0;
 }
 
+void rd_logsink_use(struct rd_logsink *sink,
+                    const struct rd_logsink_setup *setup)
+{
+    pthread_mutex_lock(&sink->lock);
+    if (sink->has_next) {
+        rd_logsink_drop(&sink->next); /* the writer has not come to it */
+    }
+    sink->next = *setup;
+    sink->has_next = 1;
+    atomic_store(&sink->asked, 1);
+    pthread_mutex_unlock(&sink->lock);
+}
+
 int rd_logsink_configure(struct rd_logsink *sink,
                          const struct rd_config_log *messages,
                          const struct rd_config_log *access,
                          struct restd_error *error)
 {
-    static const struct rd_config_log off = {.target = RD_LOG_OFF};
     struct rd_logsink_setup setup;
-
-    memset(&setup, 0, sizeof setup);
-    int rc = setup_open(sink, &setup, messages, access ? access : &off, error);
-    if (rc != 0) {
-        return rc;
+    int rc = rd_logsink_open(sink, &setup, messages, access, error);
+    if (rc == 0) {
+        rd_logsink_use(sink, &setup);
     }
-    pthread_mutex_lock(&sink->lock);
-    if (sink->has_next) {
-        setup_close(&sink->next); /* the writer has not come to it */
-    }
-    sink->next = setup;
-    sink->has_next = 1;
-    atomic_store(&sink->asked, 1);
-    pthread_mutex_unlock(&sink->lock);
-    return 0;
+    return rc;
 }
 
 void rd_logsink_give(struct rd_logsink *sink, uid_t uid, gid_t gid)

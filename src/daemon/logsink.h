@@ -53,8 +53,20 @@ void rd_logsink_init(struct rd_logsink *sink, int stderr_fd,
                      const char *journal_stream);
 /* Writes what is left and closes. After the server. */
 void rd_logsink_fini(struct rd_logsink *sink);
-/* Opens both targets (`access` NULL: off) and has the writer go over to them. On
- * an error nothing changes, and `error` has a sentence. [main] */
+/* Opens both targets (`access` NULL: off) and changes nothing yet: what it makes
+ * goes to rd_logsink_use() or rd_logsink_drop(). On an error there is nothing,
+ * and `error` has a sentence. [main] */
+int rd_logsink_open(const struct rd_logsink *sink,
+                    struct rd_logsink_setup *setup,
+                    const struct rd_config_log *messages,
+                    const struct rd_config_log *access,
+                    struct restd_error *error);
+/* Has the writer go over to it. [main] */
+void rd_logsink_use(struct rd_logsink *sink,
+                    const struct rd_logsink_setup *setup);
+/* Closes it. [main] */
+void rd_logsink_drop(struct rd_logsink_setup *setup);
+/* Opens, and uses. [main] */
 int rd_logsink_configure(struct rd_logsink *sink,
                          const struct rd_config_log *messages,
                          const struct rd_config_log *access,

@@ -13,7 +13,6 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "daemon/clock.h"
 #include "daemon/fault.h"
 #include "daemon/privileges.h"
 
@@ -120,12 +119,8 @@ static int fill_router(struct rd_service *s, struct rd_config *config,
         return rc;
     }
     s->config = config;
-    s->facts.path = config->file;
-    s->facts.generation = 1;
-    s->facts.loaded_unix_ms = rd_unix_ms();
-    s->facts.last_reload_ok = 1;
     s->facts.backlog = config->options.backlog;
-    rd_status_set_config(s->status, &s->facts);
+    rd_service_note_loaded(s);
     return 0;
 }
 

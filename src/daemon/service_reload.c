@@ -86,43 +86,45 @@ static int publish(struct rd_service *s, struct rd_config *next,
     return 0;
 }
 
+/* With the new listeners open and the new log opened; takes the configuration
+ * as publish() does. */
+static int apply_opened(struct rd_service *s, struct rd_config *next,
+                        struct restd_error *error)
+{
+    struct rd_logsink_setup log;
+    int rc =
+        rd_logsink_open(s->sink, &log, &next->log, &next->access_log, error);
+    if (rc != 0) {
+        rd_config_free(next);
+        return rc;
+    }
+    rc = publish(s, next, error);
+    if (rc == 0) {
+        rd_logsink_use(s->sink, &log);
+    } else {
+        rd_logsink_drop(&log);
+    }
+    return rc;
+}
+
 /* Everything that can fail; takes the configuration as publish() does. */
 static int apply(struct rd_service *s, struct rd_config *next,
                  struct restd_error *error)
 {
-    int added = -1, has_log = 0;
     int rc = check_fixed(s, next, error);
     if (rc == 0) {
         rc = rd_service_check_listens(s, next, error);
     }
-    if (rc == 0) {
-        added = rd_service_listen(s, next, error);
-        rc = added < 0 ? added : 0;
-    }
-    if (rc == 0) {
-        rc =
-            rd_logsink_configure(s->sink, &next->log, &next->access_log, error);
-        has_log = rc == 0;
-    }
-    if (rc != 0) {
+    int added = rc == 0 ? rd_service_listen(s, next, error) : rc;
+    if (added < 0) {
         rd_config_free(next);
-    } else {
-        rc = publish(s, next, error);
+        return added;
     }
+    rc = apply_opened(s, next, error);
     if (rc == 0) {
         rd_service_log_last(s, (unsigned)added);
-    }
-    if (rc != 0 && added > 0) {
+    } else {
         rd_service_unlisten_last(s, (unsigned)added);
-    }
-    if (rc != 0 && has_log) {
-        struct restd_error why;
-        if (rd_logsink_configure(s->sink, &s->config->log,
-                                 &s->config->access_log, &why) != 0) {
-            restd_server_log(s->server, RESTD_LOG_ERROR,
-                             "the old log cannot be opened again: %s",
-                             why.message);
-        }
     }
     return rc;
 }
@@ -142,7 +144,7 @@ static void tell_failure(struct rd_service *s, const char *text)
                    s->reload_error);
 }
 
-static void tell_success(struct rd_service *s)
+void rd_service_note_loaded(struct rd_service *s)
 {
     s->facts.generation++;
     s->facts.loaded_unix_ms = rd_unix_ms();
@@ -150,6 +152,11 @@ static void tell_success(struct rd_service *s)
     s->facts.last_reload_error = NULL;
     s->facts.path = s->config->file;
     rd_status_set_config(s->status, &s->facts);
+}
+
+static void tell_success(struct rd_service *s)
+{
+    rd_service_note_loaded(s);
     restd_server_log(s->server, RESTD_LOG_NOTICE,
                      "configuration reloaded, generation %llu",
                      (unsigned long long)s->facts.generation);

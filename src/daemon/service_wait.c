@@ -258,9 +258,11 @@ int rd_service_wait(struct rd_service *s)
         if (s->upgrade.fd >= 0) {
             on_upgrade(s);
         }
-        uint64_t now = rd_now_ms();
-        feed_watchdog(s, now);
-        tell_status(s, now);
+        if (s->notify.fd >= 0) {
+            uint64_t now = rd_now_ms();
+            feed_watchdog(s, now);
+            tell_status(s, now);
+        }
     }
     restd_server_wait(s->server);
     if (!s->stopping) {
