@@ -185,6 +185,14 @@ says() {
     get "$1" ${3:+"$3"} >"$tmp/body" && grep -qF -e "$2" "$tmp/body"
 }
 
+# A port that nobody has now.
+free_port() {
+    "$python" -S -E -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
 is_socket() {
     [ -S "$1" ]
 }

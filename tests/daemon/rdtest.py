@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "wire"))
 from rdproc import (BIN, ROOT, SLOW, Daemon, eventually,  # noqa: E402,F401
-                    raise_files, run_groups, sanitized, slow)
+                    free_port, raise_files, run_groups, sanitized, slow)
 from wire import Wire, fetch, request  # noqa: E402,F401
 
 GET = request()

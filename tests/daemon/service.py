@@ -6,7 +6,6 @@ import signal
 import socket
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from rdtest import Daemon, eventually, fetch, request, slow  # noqa: E402
@@ -86,14 +85,6 @@ def refused(target):
             return True
 
 
-def free_port():
-    """A port that nobody has now."""
-    with socket.socket() as s:
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def process_gone(pid, seconds=10):
     """Waits until a process that is no child has ended."""
     def gone():
@@ -103,6 +94,3 @@ def process_gone(pid, seconds=10):
         except OSError:
             return True
     return eventually(gone, seconds)
-
-
-__all__ = ["Service", "once", "refused", "free_port", "process_gone", "time"]

@@ -8,13 +8,6 @@ name=background
 cd "$tmp" || exit 1
 chmod 755 "$tmp"
 
-free_port() {
-    "$python" -S -E -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])'
-}
-
 # background ARG...: starts with -d; $code, and $pid from the pid file.
 background() {
     run_daemon "$@"
@@ -212,7 +205,7 @@ check "user: without a complaint" [ "$(cat log.d/* |
 sed -i s/one/two/ user.conf
 kill -HUP "$pid"
 check "user: reloads" wait_for says "$url" two /hello
-sed -i s/nobody/root/ user.conf
+sed -i s,nobody,root, user.conf
 kill -HUP "$pid"
 check "user: cannot be changed" wait_for grep -q 'user: a change needs' \
     log.d/log

@@ -5,13 +5,6 @@ name=cli
 . "$(dirname "$0")/lib.sh"
 cd "$tmp" || exit 1
 
-free_port() {
-    "$python" -S -E -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])'
-}
-
 matches() {
     # shellcheck disable=SC2254
     case $1 in $2) return 0 ;; *) return 1 ;; esac

@@ -20,7 +20,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from rdtest import raise_files, run_groups, sanitized, slow  # noqa: E402
+from rdtest import (free_port, raise_files, run_groups,  # noqa: E402
+                    sanitized, slow)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -88,12 +89,6 @@ LINES = [
 PATHS = ["/", "/a.txt", "/large.bin", "/packed.txt", "/dir", "/dir?q=1",
          "/dir/", "/dir/%61%20b.txt", "/none", "/none/", "/a.txt/", "/bare/",
          "/dir/../a.txt", "/a.png"]
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 class Folder:

@@ -9,8 +9,8 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from rdtest import (Daemon, Wire, eventually, fetch, finish,  # noqa: E402
-                    full, request, run_groups)
-from service import Service, free_port, once, refused  # noqa: E402
+                    free_port, full, request, run_groups)
+from service import Service, once, refused  # noqa: E402
 
 BASE = """
 listen "main" { address = "127.0.0.1:0" }

@@ -11,8 +11,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from manager import Manager, activated, listener, module  # noqa: E402
 from rdtest import (SLOW, Wire, eventually, fetch,  # noqa: E402
-                    finish, request, run_groups, slow)
-from service import Service, free_port, once  # noqa: E402
+                    finish, free_port, request, run_groups, slow)
+from service import Service, once  # noqa: E402
 from t_upgrade import Clients, Upgraded  # noqa: E402
 
 TEXT = """

@@ -142,6 +142,22 @@ static void is_full(void)
     says("\"daemon\":{");
 }
 
+static void tells_all(struct site *site)
+{
+    get(site, "/status");
+    is_private_summary();
+    get(site, "/status?detail=full");
+    is_full();
+}
+
+static void tells_summary(struct site *site)
+{
+    get(site, "/status");
+    is_public_summary();
+    get(site, "/status?detail=full");
+    is_public_summary();
+}
+
 /* --- views --------------------------------------------------------------- */
 
 START_TEST(private_without_guards)
@@ -177,19 +193,13 @@ START_TEST(public_by_listener)
     /* Full by default or not: never to the public. */
     for (options.full = 0; options.full < 2; options.full++) {
         open_site(&site, &options);
-        get(&site, "/status");
-        is_public_summary();
-        get(&site, "/status?detail=full");
-        is_public_summary();
+        tells_summary(&site);
         close_site(&site);
     }
     options.full = 0;
     options.is_guarded = 0;
     open_site(&site, &options);
-    get(&site, "/status");
-    is_private_summary();
-    get(&site, "/status?detail=full");
-    is_full();
+    tells_all(&site);
     close_site(&site);
 }
 END_TEST
@@ -213,18 +223,12 @@ START_TEST(private_by_peer)
     for (options.is_guarded = 0; options.is_guarded < 2; options.is_guarded++) {
         options.allow = with;
         open_site(&site, &options);
-        get(&site, "/status");
-        is_private_summary();
-        get(&site, "/status?detail=full");
-        is_full();
+        tells_all(&site);
         close_site(&site);
 
         options.allow = without;
         open_site(&site, &options);
-        get(&site, "/status");
-        is_public_summary();
-        get(&site, "/status?detail=full");
-        is_public_summary();
+        tells_summary(&site);
         close_site(&site);
     }
     restd_networks_free(with);

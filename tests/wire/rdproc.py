@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -51,6 +52,14 @@ def raise_files(need):
         resource.setrlimit(resource.RLIMIT_NOFILE, (want, hard))
         soft = want
     return soft
+
+
+def free_port():
+    """A port that nobody has now."""
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
 
 class Daemon:
