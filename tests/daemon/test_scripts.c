@@ -235,7 +235,8 @@ START_TEST(kinds_present)
 }
 END_TEST
 
-/* RD_PART=1/2: the first half of each kind, so that two of us run at a time. */
+/* RD_PART=1/3: the first third of each kind, so that three of us run at a time.
+ */
 static void part_of(int n, int *from, int *to)
 {
     const char *text = getenv("RD_PART");
@@ -247,7 +248,7 @@ static void part_of(int n, int *from, int *to)
         parts = *end == '/' ? strtol(end + 1, NULL, 10) : 0;
     }
     if (part < 1 || part > parts) {
-        fputs("RD_PART must be as in 1/2\n", stderr);
+        fputs("RD_PART must be as in 1/3\n", stderr);
         exit(EXIT_FAILURE);
     }
     *from = (int)(n * (part - 1) / parts);
