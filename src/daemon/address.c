@@ -73,6 +73,9 @@ static const char *parse_host(char *host, size_t len, in_port_t port,
     to->in.sin_family = AF_INET;
     to->in.sin_port = port;
     to->len = sizeof to->in;
+    if (strcmp(host, "*") == 0) {
+        return "must be \":port\" for all addresses";
+    }
     return len == 0 || inet_pton(AF_INET, host, &to->in.sin_addr) == 1
                ? NULL
                : "must be an IP address and a port (names are not resolved)";

@@ -103,7 +103,14 @@ static void check_log(const struct rd_config *config, enum rd_section kind,
                       const struct rd_config_log *log)
 {
     const struct rd_config_section *s = rd_tree_next(config->tree, kind, NULL);
-    if (log->target == RD_LOG_FILE && rd_tree_get(s, "file") == NULL) {
+    const struct rd_config_node *file =
+        s != NULL ? rd_tree_get(s, "file") : NULL;
+    if (file != NULL && rd_tree_get(s, "target") == NULL) {
+        /* Elsewhere in vain: with a target it may be kept for later. */
+        rd_config_fault(errors_of(config), EX_CONFIG, file->origin,
+                        "'file' needs target = file");
+    }
+    if (log->target == RD_LOG_FILE && file == NULL) {
         rd_config_fault(errors_of(config), EX_CONFIG,
                         rd_tree_origin(config->tree, kind, "target"),
                         "target = file needs a 'file'");

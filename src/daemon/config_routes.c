@@ -7,6 +7,7 @@
  */
 #include "daemon/config_build.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -30,6 +31,15 @@ static int handle_nothing(struct restd_request *request,
     return 0;
 }
 
+/* Methods are told apart by case, RFC 9110 section 9.1, so "get" is one that
+ * nobody sends. */
+static int is_lower(const char *method)
+{
+    static const char known[] =
+        "get|head|post|put|delete|patch|options|trace|connect";
+    return rd_words_find(known, method) >= 0;
+}
+
 /* Adds the route with each of its methods; 0, or the library's refusal. */
 static int add(struct restd_router *router, const struct rd_config_route *route,
                struct restd_error *error)
@@ -38,6 +48,11 @@ static int add(struct restd_router *router, const struct rd_config_route *route,
     const char *at = route->methods;
     int more;
     while ((more = rd_config_method(&at, method)) > 0) {
+        if (is_lower(method)) {
+            snprintf(error->message, sizeof error->message,
+                     "the method %s is written in capitals", method);
+            return RESTD_EINVAL;
+        }
         int rc = restd_router_add(router, method, route->pattern,
                                   handle_nothing, NULL, error);
         if (rc < 0) {

@@ -7,6 +7,7 @@
  */
 #include "daemon/config_value.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -39,7 +40,11 @@ static int refuse(struct why why, const char *format, ...)
 
 static int parse_bool(const char *text, uint64_t *number, struct why why)
 {
-    int place = rd_words_find("false|no|off|true|yes|on", text);
+    char lower[8] = "";
+    for (size_t i = 0; i < sizeof lower - 1 && text[i] != '\0'; i++) {
+        lower[i] = (char)tolower((unsigned char)text[i]);
+    }
+    int place = rd_words_find("false|no|off|true|yes|on", lower);
     *number = place >= 3;
     return place >= 0 ? 0
                       : refuse(why, "must be true or false, not " CUT, text);
@@ -69,6 +74,29 @@ static uint64_t suffix_factor(const char *suffix, enum rd_type type)
     return 0;
 }
 
+/* "10 min" is 10m, "5MB" 5M: what people write of units, by their first letter.
+ */
+static void suggest_suffix(const char *digits, const char *suffix,
+                           enum rd_type type, char *hint, size_t size)
+{
+    char unit[3] = "";
+    suffix += strspn(suffix, " ");
+    unit[0] = (char)tolower((unsigned char)*suffix);
+    if (unit[0] == 'm' && type == RD_TYPE_DURATION &&
+        strchr("sSiI", suffix[1]) != NULL && strncasecmp(suffix, "min", 3)) {
+        unit[1] = 's';
+    } else if (type == RD_TYPE_SIZE && unit[0] != 'b') {
+        unit[0] = (char)toupper((unsigned char)unit[0]);
+    } else if (type == RD_TYPE_SIZE) {
+        unit[0] = '\0';
+    }
+    *hint = '\0';
+    if (isalpha((unsigned char)*suffix) && suffix_factor(unit, type) != 0) {
+        int len = (int)strspn(digits, "0123456789");
+        snprintf(hint, size, " (did you mean %.*s%s?)", len, digits, unit);
+    }
+}
+
 static int parse_number(const struct rd_directive *directive, const char *text,
                         uint64_t *number, struct why why)
 {
@@ -87,9 +115,14 @@ static int parse_number(const struct rd_directive *directive, const char *text,
     unsigned long long value = strtoull(text, &end, 10);
     uint64_t factor = suffix_factor(end, directive->type);
     if (*text < '0' || *text > '9' || factor == 0) {
-        return refuse(why, "must be %s%s%s, not " CUT, forms[directive->type],
-                      directive->words != NULL ? " or " : "",
-                      directive->words != NULL ? directive->words : "", text);
+        char hint[64] = "";
+        if (end != text) {
+            suggest_suffix(text, end, directive->type, hint, sizeof hint);
+        }
+        return refuse(
+            why, "must be %s%s%s, not " CUT "%s", forms[directive->type],
+            directive->words != NULL ? " or " : "",
+            directive->words != NULL ? directive->words : "", text, hint);
     }
     uint64_t unit = strcmp(range.unit, "s") == 0 ? 1000 : 1;
     int fits = errno != ERANGE && value <= UINT64_MAX / factor;

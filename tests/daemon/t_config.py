@@ -390,7 +390,7 @@ def includes(report):
         "conf.d/b.conf": "workers = 3\nlimits { connections = 3 }\n",
         "conf.d/a.conf": 'include("deep/x.inc")\nworkers = 2\n'
                          "limits { connections = 2 }\n",
-        "conf.d/deep/x.inc": 'log { file = "rel.log" }\n',
+        "conf.d/deep/x.inc": 'log { target = file  file = "rel.log" }\n',
         "conf.d/.hidden.conf": "nonsense\n",
         "conf.d/c.conf~": "nonsense\n",
         "plain.inc": "tuning {\n  backlog = 7 }\n"}

@@ -265,7 +265,7 @@ static const struct {
     {"[::g]:80", "IPv6"},
     {"[]:80", "IPv6"},
     {"localhost:80", "not resolved"},
-    {"*:80", "not resolved"},
+    {"*:80", "\":port\" for all addresses"},
     {"http://127.0.0.1:80", "brackets"},
     {"", "port"},
 };
