@@ -75,7 +75,7 @@ static const struct option table[] = {
       "unsent output that pauses reading"}, FIELD(output_high_bytes)},
     {{"output_low", "bytes", 16 * KIB, 0, 64 * MIB,
       "unsent output that lets it go on"}, FIELD(output_low_bytes)},
-    {{"drain_timeout", "ms", 30000, 100, 86400000, "hard end of a drain"},
+    {{"drain_timeout", "ms", 25000, 100, 86400000, "hard end of a drain"},
      FIELD(drain_timeout_ms)},
     {{"drain_silence", "ms", 300, 0, 60000,
       "silence that ends an idle connection in a drain"},
