@@ -61,7 +61,7 @@ static int make_plan(struct restd_server *s, struct restd_error *error)
                rd_cpus_usable());
     }
     if (o->connections_max < connections) {
-        rd_log(s->log, RESTD_LOG_NOTICE,
+        rd_log(s->log, RESTD_LOG_WARNING,
                "%u connections instead of %u, by the descriptor limit",
                o->connections_max, connections);
     }
