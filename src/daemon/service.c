@@ -62,7 +62,7 @@ static int make_servers(struct rd_service *s, struct rd_config *config,
     rd_service_options(s, config, &options);
     rc = restd_server_new(&options, &s->server, error);
     if (rc == 0) {
-        rc = rd_status_new(s->server, &s->status, error);
+        rc = rd_status_new(s->server, s->sink, &s->status, error);
     }
     if (rc == 0 && rd_config_has_admin(config)) {
         rc = rd_admin_new(&s->admin, s->server, &options, s->status, error);

@@ -103,7 +103,8 @@ static int make_fields(struct restd_fields **fields)
     return rc;
 }
 
-static int start(struct rd_status *s, struct restd_server *server)
+static int start(struct rd_status *s, struct restd_server *server,
+                 const struct rd_logsink *sink)
 {
     rd_host_init(&s->host, ""); /* first, as rd_host_fini() wants it */
     int rc = make_fields(&s->shown.fields);
@@ -111,6 +112,7 @@ static int start(struct rd_status *s, struct restd_server *server)
         return rc;
     }
     set_facts(&s->shown.facts, server);
+    s->shown.facts.sink = sink;
     const struct rd_status_config config = {.generation = 1,
                                             .loaded_unix_ms =
                                                 s->shown.facts.started_unix_ms,
@@ -121,12 +123,12 @@ static int start(struct rd_status *s, struct restd_server *server)
                            SAMPLE_MS, on_sample, s, &s->timer);
 }
 
-int rd_status_new(struct restd_server *server, struct rd_status **status,
-                  struct restd_error *error)
+int rd_status_new(struct restd_server *server, const struct rd_logsink *sink,
+                  struct rd_status **status, struct restd_error *error)
 {
     struct rd_status *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int rc = s != MAP_FAILED ? start(s, server) : RESTD_ENOMEM;
+    int rc = s != MAP_FAILED ? start(s, server, sink) : RESTD_ENOMEM;
     if (rc < 0) {
         rd_status_free(s != MAP_FAILED ? s : NULL);
         return rd_fault(error, rc, "cannot start the sampler: %s",

@@ -16,6 +16,7 @@
 #include "daemon/clock.h"
 #include "daemon/health.h"
 #include "daemon/json_put.h"
+#include "daemon/logsink.h"
 #include "daemon/version.h"
 
 /* Cut, so that the fragment fits whatever the text has. */
@@ -174,6 +175,17 @@ static void put_latency(struct restd_json *json,
     put_end(json);
 }
 
+static void put_log(struct restd_json *json,
+                    const struct rd_status_facts *facts,
+                    const struct restd_stats *stats)
+{
+    put_object(json, "log");
+    put_uint(json, "dropped", stats->log_dropped);
+    put_uint(json, "access_dropped", stats->access_dropped);
+    put_uint(json, "lost", facts->sink ? rd_logsink_lost(facts->sink) : 0);
+    put_end(json);
+}
+
 static void put_worker(struct restd_json *json, unsigned id,
                        const struct restd_loop_stats *loop)
 {
@@ -223,6 +235,7 @@ static void put_daemon(struct restd_json *json,
     restd_json_raw(json, cpu, strlen(cpu));
     put_traffic(json, facts->server, stats);
     put_latency(json, stats);
+    put_log(json, facts, stats);
     restd_json_key(json, "workers");
     restd_json_array_begin(json);
     for (unsigned i = 0; restd_server_loop_stats(facts->server, i, &loop) == 0;

@@ -23,6 +23,7 @@
 /* What does not change while the process runs. */
 struct rd_status_facts {
     const struct restd_server *server;
+    const struct rd_logsink *sink; /* NULL: the log is somebody else's */
     uint64_t started_mono_ms;
     int64_t started_unix_ms;
     int pid;

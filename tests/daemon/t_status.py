@@ -83,6 +83,7 @@ DAEMON = More({
         "parse_errors": INT, "aborted": INT, "received_bytes": INT,
         "sent_bytes": INT}),
     "latency_seconds": More(LATENCY),
+    "log": More({"dropped": INT, "access_dropped": INT, "lost": INT}),
     "workers": Every(WORKER), "?tls": Null(More({})),
     "?streams": More({"sse": INT, "websocket": INT})})
 HOST = More({

@@ -38,7 +38,7 @@ static void set_up(void)
     (void)gethostname(name, sizeof(name) - 1);
     (void)snprintf(host, sizeof(host), "\"host\":\"%s\"", name);
     must(restd_server_new(NULL, &server, &error));
-    must(rd_status_new(server, &status, &error));
+    must(rd_status_new(server, NULL, &status, &error));
 }
 
 static void tear_down(void)
