@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sysexits.h>
 
 #include <restd/restd.h>
@@ -32,12 +33,18 @@ static int handle_nothing(struct restd_request *request,
 }
 
 /* Methods are told apart by case, RFC 9110 section 9.1, so "get" is one that
- * nobody sends. */
-static int is_lower(const char *method)
+ * nobody sends: what is meant; NULL: itself. */
+static const char *meant_method(const char *method)
 {
-    static const char known[] =
-        "get|head|post|put|delete|patch|options|trace|connect";
-    return rd_words_find(known, method) >= 0;
+    static const char *const known[] = {"GET",     "HEAD",  "POST",
+                                        "PUT",     "PATCH", "DELETE",
+                                        "OPTIONS", "TRACE", "CONNECT"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcasecmp(known[i], method) == 0) {
+            return strcmp(known[i], method) == 0 ? NULL : known[i];
+        }
+    }
+    return NULL;
 }
 
 /* Adds the route with each of its methods; 0, or the library's refusal. */
@@ -48,9 +55,10 @@ static int add(struct restd_router *router, const struct rd_config_route *route,
     const char *at = route->methods;
     int more;
     while ((more = rd_config_method(&at, method)) > 0) {
-        if (is_lower(method)) {
+        const char *meant = meant_method(method);
+        if (meant != NULL) {
             snprintf(error->message, sizeof error->message,
-                     "the method %s is written in capitals", method);
+                     "there is no method %s (did you mean %s?)", method, meant);
             return RESTD_EINVAL;
         }
         int rc = restd_router_add(router, method, route->pattern,

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <restd/restd.h>
 
@@ -83,7 +84,8 @@ static void suggest_suffix(const char *digits, const char *suffix,
     suffix += strspn(suffix, " ");
     unit[0] = (char)tolower((unsigned char)*suffix);
     if (unit[0] == 'm' && type == RD_TYPE_DURATION &&
-        strchr("sSiI", suffix[1]) != NULL && strncasecmp(suffix, "min", 3)) {
+        strchr("sSiI", suffix[1]) != NULL &&
+        strncasecmp(suffix, "min", 3) != 0) {
         unit[1] = 's';
     } else if (type == RD_TYPE_SIZE && unit[0] != 'b') {
         unit[0] = (char)toupper((unsigned char)unit[0]);

@@ -31,8 +31,7 @@ struct rd_status_view;
 /* Takes the first sample and starts the 1 Hz sampler on the control loop.
  * `sink`: whose losses are told; NULL: none's. */
 int rd_status_new(struct restd_server *server, const struct rd_logsink *sink,
-                  struct rd_status **status,
-                  struct restd_error *error);
+                  struct rd_status **status, struct restd_error *error);
 void rd_status_free(struct rd_status *status);
 
 /* What daemon.config tells. Texts are copied, and cut when they are long. */
