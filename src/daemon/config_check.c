@@ -108,7 +108,8 @@ static void check_log(const struct rd_config *config, enum rd_section kind,
     if (file != NULL && rd_tree_get(s, "target") == NULL) {
         /* Elsewhere in vain: with a target it may be kept for later. */
         rd_config_fault(errors_of(config), EX_CONFIG, file->origin,
-                        "'file' needs target = file");
+                        "'file' of '%s' needs target = file",
+                        kind == RD_SECTION_LOG ? "log" : "access_log");
     }
     if (log->target == RD_LOG_FILE && file == NULL) {
         rd_config_fault(errors_of(config), EX_CONFIG,

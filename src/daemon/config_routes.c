@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be wrong with the routes of a configuration.
  *
- * Patterns and methods are judged by the library: they are added to a router
+ * Patterns and methods, but for a likely slip, are judged by the library: they are added to a router
  * that is thrown away again, so that a bad or equal one is found with its line
  * and not when the server starts. Thread: main.
  */
 #include "daemon/config_build.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sysexits.h>
 
 #include <restd/restd.h>
+
+#include "daemon/fault.h"
 
 #define KIND(kind) (1u << RD_ROUTE_##kind)
 
@@ -47,7 +48,7 @@ static const char *meant_method(const char *method)
     return NULL;
 }
 
-/* Adds the route with each of its methods; 0, or the library's refusal. */
+/* Adds the route with each of its methods; 0, or a refusal. */
 static int add(struct restd_router *router, const struct rd_config_route *route,
                struct restd_error *error)
 {
@@ -57,9 +58,10 @@ static int add(struct restd_router *router, const struct rd_config_route *route,
     while ((more = rd_config_method(&at, method)) > 0) {
         const char *meant = meant_method(method);
         if (meant != NULL) {
-            snprintf(error->message, sizeof error->message,
-                     "there is no method %s (did you mean %s?)", method, meant);
-            return RESTD_EINVAL;
+            return rd_fault(error, RESTD_EINVAL,
+                            "its method \"%s\" is none that clients send "
+                            "(did you mean '%s'?)",
+                            method, meant);
         }
         int rc = restd_router_add(router, method, route->pattern,
                                   handle_nothing, NULL, error);
@@ -67,11 +69,8 @@ static int add(struct restd_router *router, const struct rd_config_route *route,
             return rc;
         }
     }
-    if (more < 0) {
-        memcpy(error->message, "its method is too long", 23);
-        return RESTD_EINVAL;
-    }
-    return 0;
+    return more == 0 ? 0
+                     : rd_fault(error, RESTD_EINVAL, "its method is too long");
 }
 
 /* The earlier route that this one is equal to; itself if none is. */

@@ -53,9 +53,10 @@ void rd_logsink_init(struct rd_logsink *sink, int stderr_fd,
                      const char *journal_stream);
 /* Writes what is left and closes. After the server. */
 void rd_logsink_fini(struct rd_logsink *sink);
-/* Opens both targets (`access` NULL: off) and changes nothing yet: what it makes
- * goes to rd_logsink_use() or rd_logsink_drop(). On an error there is nothing,
- * and `error` has a sentence. [main] */
+/* Opens both targets (`access` NULL: off), which makes files that are not there;
+ * the log stays where it is. What it makes goes to rd_logsink_use() or
+ * rd_logsink_drop(); nothing on an error, of which `error` has a sentence.
+ * [main] */
 int rd_logsink_open(const struct rd_logsink *sink,
                     struct rd_logsink_setup *setup,
                     const struct rd_config_log *messages,

@@ -110,7 +110,7 @@ void rd_service_parts(const struct rd_service *service, const char **names,
 /* service_reload.c: reads the configuration again and serves by it; what is
  * wrong with it goes to the log and to /status, and nothing changes. */
 void rd_service_reload(struct rd_service *service);
-/* Has /status tell that `config` has been loaded. */
+/* Has /status tell that its configuration has been loaded. */
 void rd_service_note_loaded(struct rd_service *service);
 /* The library's options for a configuration. */
 void rd_service_options(const struct rd_service *service,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reload: everything that can fail comes first and touches nothing that
- * serves. The file is read and checked, the routes are built, the new listeners
- * are bound; then the library takes the new routes and options, or refuses
- * them; only then are the listeners closed that are not wanted any more.
+ * serves. The file is read and checked, the new listeners are bound, the new
+ * log is opened, the routes are built; then the library takes routes and
+ * options, or refuses them; only then does the log move, and are the listeners
+ * closed that are not wanted any more.
  * Thread: main. */
 #include "daemon/service.h"
 
@@ -86,10 +87,10 @@ static int publish(struct rd_service *s, struct rd_config *next,
     return 0;
 }
 
-/* With the new listeners open and the new log opened; takes the configuration
- * as publish() does. */
-static int apply_opened(struct rd_service *s, struct rd_config *next,
-                        struct restd_error *error)
+/* With the new listeners open: opens the log, publishes, moves the log. Takes
+ * the configuration as publish() does. */
+static int apply_with_log(struct rd_service *s, struct rd_config *next,
+                          struct restd_error *error)
 {
     struct rd_logsink_setup log;
     int rc =
@@ -120,7 +121,7 @@ static int apply(struct rd_service *s, struct rd_config *next,
         rd_config_free(next);
         return added;
     }
-    rc = apply_opened(s, next, error);
+    rc = apply_with_log(s, next, error);
     if (rc == 0) {
         rd_service_log_last(s, (unsigned)added);
     } else {

@@ -61,7 +61,11 @@ static int make_plan(struct restd_server *s, struct restd_error *error)
                rd_cpus_usable());
     }
     if (o->connections_max < connections) {
-        rd_log(s->log, RESTD_LOG_WARNING,
+        struct restd_options usual;
+        restd_options_init(&usual);
+        rd_log(s->log,
+               connections == usual.connections_max ? RESTD_LOG_NOTICE
+                                                    : RESTD_LOG_WARNING,
                "%u connections instead of %u, by the descriptor limit",
                o->connections_max, connections);
     }

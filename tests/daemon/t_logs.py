@@ -16,7 +16,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from rdtest import (Wire, eventually, fetch, finish,  # noqa: E402
-                    request, run_groups, slow)
+                    full, request, run_groups, slow)
 from service import Service, once  # noqa: E402
 
 BASE = """
@@ -486,6 +486,8 @@ def full_disk(report):
         report.case("and lines again", eventually(
             lambda: lines(folder, "access")))
         load.stop()
+        log = full(daemon)["log"]
+        report.case("/status tells it as well", log["lost"] > 0, log)
         finish(report, daemon)
     finally:
         subprocess.run(["umount", folder], check=True)
