@@ -500,14 +500,20 @@ CONF_OTHER := $(foreach u,service socket, \
 	conf/systemd/restdaemon.$(u):$(UNITDIR)/restdaemon.$(u)) \
 	conf/openrc/restdaemon:$(DOCDIR)/openrc/restdaemon \
 	conf/sysctl.d/60-restdaemon.conf:$(DOCDIR)/60-restdaemon.conf \
-	conf/completion/restdaemon.bash:$(COMPLETIONDIR)/restdaemon
+	conf/completion/restdaemon.bash:$(COMPLETIONDIR)/restdaemon \
+	docs/OPERATIONS.md:$(DOCDIR)/OPERATIONS.md \
+	docs/tuning.md:$(DOCDIR)/tuning.md
 # Only those that the tree has.
 in_tree = $(foreach p,$(1),$(if $(wildcard $(firstword $(subst :, ,$(p)))),$(p)))
 CONF_EDITED := $(call in_tree,$(CONF_EDITED))
 CONF_OTHER := $(call in_tree,$(CONF_OTHER))
-# What the unit may execute is below /usr, or where it has been put.
+# What the unit may execute is below /usr, or where it has been put; the program
+# itself looks for its file in /etc only.
 CONF_SED := -e 's|/usr/sbin/restdaemon|$(SBINDIR)/restdaemon|' \
-	$(if $(filter /usr/%,$(SBINDIR)),,-e 's|^ExecPaths=/usr$$|& $(SBINDIR)|')
+	$(if $(filter /usr/%,$(SBINDIR)),,-e 's|^ExecPaths=/usr$$|& $(SBINDIR)|') \
+	$(if $(filter /etc,$(SYSCONFDIR)),,\
+	-e 's|^Exec[a-zA-Z]*=$(SBINDIR)/restdaemon|& -c $(SYSCONFDIR)/restdaemon/restdaemon.conf|' \
+	-e 's|restdaemon_config:=/etc|restdaemon_config:=$(SYSCONFDIR)|')
 
 install: $(OUTPUTS)
 	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(CMAKEDIR)' \

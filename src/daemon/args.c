@@ -199,7 +199,8 @@ static void help_directive(FILE *out, const struct rd_directive *d)
     snprintf(name, sizeof name, "%s%s%s", section, *section != '\0' ? "." : "",
              d->name);
     fprintf(out, "  %-26s %s", name, d->help);
-    if (d->words != NULL && range.def != NULL && range.max == 0) {
+    if (d->words != NULL && range.def != NULL &&
+        (range.max == 0 || d->type == RD_TYPE_ENUM)) {
         fprintf(out, " (%s)", d->words);
     } else if (range.max > 1) {
         rd_directive_format(least, sizeof least, range.min, range.unit);

@@ -13,6 +13,7 @@
 #include <restd/restd.h>
 
 #include "daemon/address.h"
+#include "daemon/admin.h"
 
 #define LISTEN_NAME_MAX 32
 
@@ -169,8 +170,29 @@ static void check_modules(const struct rd_config *config)
     }
 }
 
+/* The administration has a part of it for itself. */
+static void check_budget(const struct rd_config *config)
+{
+    struct restd_option_info info;
+    for (unsigned i = 0; restd_option_info(i, &info) == 0; i++) {
+        if (strcmp(info.name, "memory_budget") == 0 &&
+            rd_config_has_admin(config) &&
+            config->options.memory_budget_bytes <
+                info.min + RD_ADMIN_MEMORY_BYTES) {
+            rd_config_fault(
+                errors_of(config), EX_CONFIG,
+                rd_tree_origin(config->tree, RD_SECTION_TOP, "memory_budget"),
+                "memory_budget must be at least %uM with an admin listener, "
+                "which keeps %uM of it",
+                (unsigned)((info.min + RD_ADMIN_MEMORY_BYTES) >> 20),
+                RD_ADMIN_MEMORY_BYTES >> 20);
+        }
+    }
+}
+
 void rd_config_check(const struct rd_config *config)
 {
+    check_budget(config);
     check_listens(config);
     check_log(config, RD_SECTION_LOG, &config->log);
     check_log(config, RD_SECTION_ACCESS_LOG, &config->access_log);

@@ -110,7 +110,7 @@ static void probe_outputs(const struct rd_config *config,
 static void probe_pid_file(const struct rd_config *config,
                            struct rd_config_errors *errors)
 {
-    if (config->pid_file != NULL && config->daemon) {
+    if (config->pid_file != NULL) {
         probe_output(errors,
                      rd_tree_origin(config->tree, RD_SECTION_TOP, "pid_file"),
                      config->pid_file);

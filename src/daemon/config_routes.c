@@ -7,8 +7,8 @@
  */
 #include "daemon/config_build.h"
 
+#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 #include <sysexits.h>
 
 #include <restd/restd.h>
@@ -33,19 +33,22 @@ static int handle_nothing(struct restd_request *request,
     return 0;
 }
 
-/* Methods are told apart by case, RFC 9110 section 9.1, so "get" is one that
- * nobody sends: what is meant; NULL: itself. */
-static const char *meant_method(const char *method)
+/* A likely slip: methods are told apart by case, RFC 9110 section 9.1, so "get"
+ * is one that nobody sends; nor is "GTE". `hint` is "" for others. */
+static void suggest_method(const char *method, char *hint, size_t size)
 {
-    static const char *const known[] = {"GET",     "HEAD",  "POST",
-                                        "PUT",     "PATCH", "DELETE",
-                                        "OPTIONS", "TRACE", "CONNECT"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcasecmp(known[i], method) == 0) {
-            return strcmp(known[i], method) == 0 ? NULL : known[i];
-        }
+    static const char known[] =
+        "GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE|CONNECT";
+    char upper[RD_CONFIG_METHOD_MAX];
+    size_t i = 0;
+    for (; method[i] != '\0'; i++) {
+        upper[i] = (char)toupper((unsigned char)method[i]);
     }
-    return NULL;
+    upper[i] = '\0';
+    *hint = '\0';
+    if (rd_words_find(known, method) < 0) {
+        rd_words_suggest(known, upper, hint, size);
+    }
 }
 
 /* Adds the route with each of its methods; 0, or a refusal. */
@@ -56,12 +59,12 @@ static int add(struct restd_router *router, const struct rd_config_route *route,
     const char *at = route->methods;
     int more;
     while ((more = rd_config_method(&at, method)) > 0) {
-        const char *meant = meant_method(method);
-        if (meant != NULL) {
+        char hint[80];
+        suggest_method(method, hint, sizeof hint);
+        if (*hint != '\0') {
             return rd_fault(error, RESTD_EINVAL,
-                            "its method \"%s\" is none that clients send "
-                            "(did you mean '%s'?)",
-                            method, meant);
+                            "its method \"%s\" is none that clients send%s",
+                            method, hint);
         }
         int rc = restd_router_add(router, method, route->pattern,
                                   handle_nothing, NULL, error);

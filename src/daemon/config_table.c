@@ -72,10 +72,12 @@ static const struct rd_section_info sections[RD_SECTIONS_N] = {
     {"cors", "a directive of 'cors'", NULL, RD_SECTION_TOP, 1,
      "What pages of other origins may do. Without this section: nothing."},
     {"rate_limit", "a directive of 'rate_limit'", NULL, RD_SECTION_TOP, 1,
-     "Requests of one address beyond a rate are answered 429. Without this "
+     "Requests of one address beyond a rate are answered 429, but for those "
+     "after /livez, /readyz and /healthz. Without this "
      "section there is no such limit."},
     {"listen", "a directive of 'listen'", "NAME", RD_SECTION_TOP, 64,
-     "A listener. Without any, there is one on 127.0.0.1:8888."},
+     "A listener. Without one that serves routes, there is one on "
+     "127.0.0.1:8888."},
     {"route", "a directive of 'route'", "METHOD,METHOD /PATTERN",
      RD_SECTION_TOP, 1000,
      "A route, with exactly one of respond, file, docroot, redirect and "
@@ -258,8 +260,8 @@ static const struct rd_directive rows[] = {
     NUMBER(LISTEN, "backlog", COUNT, "0", 0, 65535, NULL, "", LISTEN(backlog),
            "accept queue; 0: as tuning.backlog has it"),
     BOOL(LISTEN, "admin", "false", LISTEN(admin), RELOAD,
-         "serves the administration in place of the routes; unix sockets only, "
-         "and the first one needs a restart"),
+         "serves the administration in place of the routes; unix sockets only; "
+         "keeps 1M of memory_budget; the first one needs a restart"),
 
     TEXT(ROUTE, "respond", STRING, NULL, NOWHERE, RELOAD,
          "answer with this text"),
@@ -273,7 +275,8 @@ static const struct rd_directive rows[] = {
     NUMBER(ROUTE, "status", COUNT, NULL, 200, 599, NULL, "", ROUTE(status),
            "status code; 200 by default, 302 of a redirect"),
     TEXT(ROUTE, "type", MEDIA, NULL, ROUTE(type), RELOAD,
-         "media type; text/plain by default, of a file by its name"),
+         "media type; text/plain; charset=utf-8 by default, of a file by its "
+         "name"),
     TEXT(ROUTE, "index", STRING, "index.html", ROUTE(index), RELOAD,
          "file of a docroot that stands for its folder"),
     BOOL(ROUTE, "low_priority", "false", ROUTE(low_priority), RELOAD,

@@ -110,6 +110,10 @@ void rd_directive_suggest(enum rd_section section, const char *name, char *buf,
 /* The same for one of "a|b|c". */
 void rd_words_suggest(const char *words, const char *word, char *buf,
                       size_t size);
+/* The same for the unit behind a number, as people write it: "10 min" is 10m,
+ * "5MB" is 5M. */
+void rd_unit_suggest(const char *text, const char *suffix, enum rd_type type,
+                     char *buf, size_t size);
 /* Place of a word in "a|b|c", -1 if it is not there. */
 int rd_words_find(const char *words, const char *word);
 

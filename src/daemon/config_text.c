@@ -44,6 +44,7 @@ struct scan {
     struct rd_text *out;
     const char *at, *end;
     int line;
+    int long_string; /* line of the first one that runs over several; 0 */
     int depth;
     int opened[DEPTH_MAX]; /* lines of the open braces */
     enum arguments arguments;
@@ -169,8 +170,18 @@ static int scan_string(struct scan *s)
         }
         rc = rc < 0 ? rc : copy(s);
     }
+    if (rc == 0 && s->at >= s->end && s->long_string > 0) {
+        /* With a quote missing each one behind it opens what it should close. */
+        return fail(s->out, start,
+                    "the string that begins here has no end (or one before it: "
+                    "that of line %d runs over several lines)",
+                    s->long_string);
+    }
     if (rc == 0 && s->at >= s->end) {
         return fail(s->out, start, "the string that begins here has no end");
+    }
+    if (s->long_string == 0 && s->line > start) {
+        s->long_string = start;
     }
     rc = rc < 0 ? rc : check_length(s, before, start);
     return rc < 0 ? rc : copy(s);
@@ -327,7 +338,7 @@ static int check_characters(struct rd_text *text, const char *data, size_t len)
 static int scan_all(struct rd_text *text, const char *data, size_t len)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
-    struct scan s = {text, data, data + len, 1, 0, {0}, OUTSIDE};
+    struct scan s = {.out = text, .at = data, .end = data + len, .line = 1};
     if (len >= 3 && memcmp(data, mark, 3) == 0) {
         s.at += 3;
     }

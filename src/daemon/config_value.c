@@ -75,40 +75,6 @@ static uint64_t suffix_factor(const char *suffix, enum rd_type type)
     return 0;
 }
 
-/* "10 min" is 10m, "5MB" 5M: what people write of units, as whole words. */
-static void suggest_suffix(const char *text, const char *suffix,
-                           enum rd_type type, char *hint, size_t size)
-{
-    static const struct {
-        enum rd_type type;
-        const char *suffix, *words;
-    } units[] = {
-        {RD_TYPE_DURATION, "ms", "ms|msec|millisecond|milliseconds"},
-        {RD_TYPE_DURATION, "s", "s|sec|secs|second|seconds"},
-        {RD_TYPE_DURATION, "m", "m|min|mins|minute|minutes"},
-        {RD_TYPE_DURATION, "h", "h|hr|hrs|hour|hours"},
-        {RD_TYPE_DURATION, "d", "d|day|days"},
-        {RD_TYPE_SIZE, "", "b|byte|bytes"},
-        {RD_TYPE_SIZE, "K", "k|kb|kib"},
-        {RD_TYPE_SIZE, "M", "m|mb|mib"},
-        {RD_TYPE_SIZE, "G", "g|gb|gib"},
-    };
-    char word[16] = "";
-    suffix += strspn(suffix, " ");
-    for (size_t i = 0; i < sizeof word - 1 && suffix[i] != '\0'; i++) {
-        word[i] = (char)tolower((unsigned char)suffix[i]);
-    }
-    size_t digits = strspn(text, "0123456789");
-    *hint = '\0';
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (units[i].type == type && digits > 0 && digits < 10 &&
-            rd_words_find(units[i].words, word) >= 0) {
-            snprintf(hint, size, " (did you mean '%.*s%s'?)", (int)digits, text,
-                     units[i].suffix);
-        }
-    }
-}
-
 static int parse_number(const struct rd_directive *directive, const char *text,
                         uint64_t *number, struct why why)
 {
@@ -128,7 +94,7 @@ static int parse_number(const struct rd_directive *directive, const char *text,
     uint64_t factor = suffix_factor(end, directive->type);
     if (*text < '0' || *text > '9' || factor == 0) {
         char hint[64];
-        suggest_suffix(text, end, directive->type, hint, sizeof hint);
+        rd_unit_suggest(text, end, directive->type, hint, sizeof hint);
         return refuse(
             why, "must be %s%s%s, not " CUT "%s", forms[directive->type],
             directive->words != NULL ? " or " : "",

@@ -210,7 +210,11 @@ static int healthcheck(const struct rd_config *config)
     if (status == 200) {
         return EXIT_SUCCESS;
     }
-    complain("%s: /livez: %d %s", address, status, why);
+    if (status < 0) {
+        complain("%s: /livez: %s", address, why);
+    } else {
+        complain("%s: /livez: %d %s", address, status, why);
+    }
     return EXIT_FAILURE;
 }
 
@@ -238,7 +242,8 @@ static int run_config(struct rd_args *args, char **argv)
         } else if (args->action == RD_ARGS_RUN) {
             return run(args, argv, config);
         } else if (!args->quiet) {
-            puts("configuration OK");
+            printf("configuration OK: %s\n",
+                   config->file != NULL ? config->file : "built-ins, no file");
         }
     }
     rd_config_free(config);

@@ -77,8 +77,10 @@ static int prepare(struct rd_route_data *data, struct restd_error *error)
     const struct rd_config_route *config = data->config;
     struct restd_fields *fields = NULL;
     int rc = restd_fields_new(&fields);
-    if (rc == 0 && config->type != NULL) {
-        rc = restd_fields_add(fields, "Content-Type", config->type);
+    if (rc == 0 && (config->type != NULL || config->text_len > 0)) {
+        rc = restd_fields_add(
+            fields, "Content-Type",
+            config->type != NULL ? config->type : "text/plain; charset=utf-8");
     }
     if (rc == 0 && config->cache_control != NULL) {
         rc = restd_fields_add(fields, "Cache-Control", config->cache_control);
@@ -191,9 +193,54 @@ static int find_target(struct rd_route_data *data, char *buf, size_t size,
     return RESTD_EINVAL;
 }
 
+/* Who asks whether we live must not be told to come again later, or a load
+ * balancer takes a busy server for a dead one. */
+static int limit_others(struct restd_request *request,
+                        struct restd_response *response, void *data)
+{
+    static const char *const spared[] = {"/livez", "/readyz", "/healthz"};
+    const struct restd_plugin *limit = data;
+    struct restd_slice path = restd_request_path(request);
+    for (size_t i = 0; i < sizeof spared / sizeof spared[0]; i++) {
+        if (restd_slice_is(path, spared[i])) {
+            return 0;
+        }
+    }
+    return limit->before(request, response, limit->data);
+}
+
+static void limit_free(void *data)
+{
+    const struct restd_plugin *limit = data;
+    limit->free(limit->data);
+}
+
+/* With `spared` that of the whole server, which spares questions after health;
+ * there is place for the one that does not. */
+static int make_rate_limit(const struct rd_config_rate *config,
+                           struct restd_plugin *spared,
+                           struct restd_plugin *plugin,
+                           struct restd_error *error)
+{
+    struct restd_rate_limit_options options;
+    restd_rate_limit_options_init(&options);
+    options.rate = config->rate;
+    options.period_ms = config->period_ms;
+    options.burst = config->burst;
+    options.entries = config->entries;
+    int rc = restd_rate_limit(&options, plugin, error);
+    if (rc == 0 && spared != NULL) {
+        *spared = *plugin;
+        plugin->before = limit_others;
+        plugin->free = limit_free;
+        plugin->data = spared;
+    }
+    return rc;
+}
+
 int rd_route_plugins(struct restd_router *router, int route,
                      const struct rd_config_plugins *plugins,
-                     struct restd_error *error)
+                     struct restd_plugin *spared, struct restd_error *error)
 {
     struct restd_plugin made[3];
     unsigned n = 0;
@@ -206,13 +253,7 @@ int rd_route_plugins(struct restd_router *router, int route,
         rc = restd_access_list(&options, &made[n++], error);
     }
     if (rc == 0 && plugins->rate_limit.is_set) {
-        struct restd_rate_limit_options options;
-        restd_rate_limit_options_init(&options);
-        options.rate = plugins->rate_limit.rate;
-        options.period_ms = plugins->rate_limit.period_ms;
-        options.burst = plugins->rate_limit.burst;
-        options.entries = plugins->rate_limit.entries;
-        rc = restd_rate_limit(&options, &made[n++], error);
+        rc = make_rate_limit(&plugins->rate_limit, spared, &made[n++], error);
     }
     if (rc == 0 && plugins->headers.n > 0) {
         struct restd_fields *fields = NULL;
@@ -252,8 +293,9 @@ static int add_one(struct restd_router *router,
     options.body_max_bytes = route->body_max_bytes;
     options.low_priority = route->low_priority;
     int rc = restd_router_configure(router, number, &options, error);
-    return rc != 0 ? rc
-                   : rd_route_plugins(router, number, &route->plugins, error);
+    return rc != 0
+               ? rc
+               : rd_route_plugins(router, number, &route->plugins, NULL, error);
 }
 
 static int add_methods(struct restd_router *router,

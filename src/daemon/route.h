@@ -36,9 +36,11 @@ RESTD_MUST_CHECK int rd_route_fields(const struct rd_config_list *lines,
                                      struct restd_fields **fields,
                                      struct restd_error *error);
 /* Adds those of the plugins that a route and the whole server may both have:
- * access list, rate limit, header fields; to one route, or with -1 to all. */
+ * access list, rate limit, header fields; to one route, or with -1 to all.
+ * `spared`, with -1: a place that lives as the router does. */
 RESTD_MUST_CHECK int rd_route_plugins(struct restd_router *router, int route,
                                       const struct rd_config_plugins *plugins,
+                                      struct restd_plugin *spared,
                                       struct restd_error *error);
 
 #endif

@@ -31,7 +31,9 @@ static int check_fixed(const struct rd_service *s, const struct rd_config *next,
                  {"group", same(now->group, next->group)},
                  {"pid_file", same(now->pid_file, next->pid_file)},
                  {"daemon", now->daemon == next->daemon},
-                 {"core_dumps", now->core_dumps == next->core_dumps}};
+                 {"core_dumps", now->core_dumps == next->core_dumps},
+                 {"memory_budget", now->options.memory_budget_bytes ==
+                                       next->options.memory_budget_bytes}};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         if (!fixed[i].is_same) {
             return rd_fault(error, RESTD_ESTATE, "%s: a change needs a restart",

@@ -129,7 +129,7 @@ static void on_signal(struct rd_service *s, int number)
         rd_logsink_reopen(s->sink);
         restd_server_log_flush(s->server);
         restd_server_log(s->server, RESTD_LOG_NOTICE,
-                         "SIGUSR1: log files are opened anew");
+                         "SIGUSR1: opening log files anew");
         return;
     default:
         snprintf(name, sizeof name, "SIG%s", sigabbrev_np(number));

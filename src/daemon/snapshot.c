@@ -26,6 +26,7 @@ struct snapshot {
     struct rd_route_data *routes;
     unsigned routes_n;
     struct restd_networks *allow; /* of /status */
+    struct restd_plugin limit; /* of the whole server, in that which spares */
 };
 
 static void snapshot_free(void *data)
@@ -81,7 +82,7 @@ static int make_cors(const struct rd_config *config,
 
 /* In the order in which they have to run: what sees every reply first, what
  * refuses last. */
-static int use_plugins(struct restd_router *router,
+static int use_plugins(struct restd_router *router, struct snapshot *s,
                        const struct rd_config *config,
                        struct restd_error *error)
 {
@@ -107,7 +108,7 @@ static int use_plugins(struct restd_router *router,
             return rc;
         }
     }
-    return rd_route_plugins(router, -1, &config->plugins, error);
+    return rd_route_plugins(router, -1, &config->plugins, &s->limit, error);
 }
 
 /* --- status -------------------------------------------------------------- */
@@ -163,7 +164,7 @@ static int fill(struct snapshot *s, struct restd_router *router,
                 struct rd_config *config, const struct rd_snapshot_parts *parts,
                 struct restd_error *error)
 {
-    int rc = use_plugins(router, config, error);
+    int rc = use_plugins(router, s, config, error);
     if (rc == 0) {
         rc = make_view(s, config, parts, error);
     }

@@ -131,6 +131,10 @@ int restd_files_new(const struct restd_files_options *options,
                  ? rd_error_os(error, errno, "cannot open %s", o.root)
                  : 0;
     }
+    /* O_PATH needs no permission. */
+    if (rc == 0 && faccessat(files->root, ".", X_OK, AT_EACCESS) != 0) {
+        rc = rd_error_os(error, errno, "cannot enter %s", o.root);
+    }
     if (rc != 0) {
         restd_files_free(files);
         return rc;

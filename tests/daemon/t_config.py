@@ -185,7 +185,7 @@ def broken_files(report):
             folder.write("t.conf", text)
             done = folder.run("-t")
             report.case("%s: good" % title, done.returncode == 0 and
-                        done.stdout == "configuration OK\n" and
+                        done.stdout.startswith("configuration OK: ") and
                         not done.stderr, "%s: %.300s" % (done.returncode,
                                                          done.stderr))
 
@@ -517,6 +517,7 @@ def opens(report):
                 ("access_log { target = file file = root }",
                  "Is a directory"),
                 ("access_log { target = off file = missing/x }", None),
+                ("pid_file = root/x.pid", None),
                 ("memory_budget = 2M\nworkers = 64", "budget")):
             folder.write("t.conf", text + "\n")
             done = folder.run("-t")
@@ -530,6 +531,14 @@ def opens(report):
                 report.case("start: %s" % text, done.returncode == 78 and
                             says in done.stderr, "%s: %s" % (
                                 done.returncode, done.stderr))
+        folder.write("t.conf", "pid_file = missing/x.pid\n")
+        done = folder.run("-t")
+        report.case("-t: the pid file's folder", done.returncode == 78 and
+                    "cannot be written" in done.stderr, done.stderr)
+        folder.write("t.conf", "\n")
+        done = folder.run("-t")
+        report.case("-t names the file", done.stdout.endswith("t.conf\n"),
+                    done.stdout)
         report.case("-t leaves nothing behind",
                     sorted(os.listdir(folder.path)) == sorted(before),
                     os.listdir(folder.path))

@@ -57,6 +57,22 @@ check "which still answers" healthy -c main.conf
 stop TERM
 check "clean exit" [ "$code" = 0 ]
 
+cat >busy.conf <<EOF
+listen "main" { address = "127.0.0.1:$port" }
+rate_limit { rate = 1 burst = 1 period = 60s }
+EOF
+start 1 -c busy.conf
+version_is() {
+    [ "$(curl -s -o /dev/null -w '%{http_code}' \
+        "http://127.0.0.1:$port/version")" = "$1" ]
+}
+for i in 1 2 3; do
+    check "a rate limit spares it: $i" healthy -c busy.conf
+done
+check "but nobody else: the first" version_is 200
+check "and the second" version_is 429
+stop TERM
+
 cat >admin.conf <<EOF
 listen "main" { address = "127.0.0.1:$port" }
 listen "admin" { address = "unix:$tmp/admin" admin = true }

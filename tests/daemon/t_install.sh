@@ -61,8 +61,13 @@ check "a folder for more of the configuration" test -d \
 check "the OpenRC script can be run" test -x \
     "$prefix/share/doc/restdaemon/openrc/restdaemon"
 unit=$prefix/lib/systemd/system/restdaemon.service
-check "the unit starts this program" grep -qx \
-    "ExecStart=$prefix/sbin/restdaemon -f" "$unit"
+file=$prefix/etc/restdaemon/restdaemon.conf
+check "the unit starts this program with its file" grep -qx \
+    "ExecStart=$prefix/sbin/restdaemon -c $file -f" "$unit"
+check "and tests that before a reload" grep -qx \
+    "ExecReload=$prefix/sbin/restdaemon -c $file -t -q" "$unit"
+check "so does OpenRC" grep -q "restdaemon_config:=$file" \
+    "$prefix/share/doc/restdaemon/openrc/restdaemon"
 check "and no other" sh -c "! grep -q '=/usr/sbin/' '$unit'"
 check "and may execute it" grep -qx "ExecPaths=/usr $prefix/sbin" "$unit"
 
