@@ -38,6 +38,7 @@ _restdaemon() {
         timeouts.body_grace=
         timeouts.keepalive=
         timeouts.write=
+        timeouts.handler=
         timeouts.linger=
         timeouts.drain=
         timeouts.drain_idle=
@@ -50,6 +51,8 @@ _restdaemon() {
         tuning.linger_connections=
         tuning.output_high=
         tuning.output_low=
+        tuning.offload_threads=
+        tuning.offload_queue=
         tuning.log_ring=
         builtins.status=
         builtins.health=

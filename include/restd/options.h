@@ -75,6 +75,9 @@ struct restd_options {
     void *log_data;                   /* passed to log, log_flush */
     restd_log_flush_fn *log_flush;    /* NULL: not called */
     uint32_t log_ring_bytes;          /* of each thread; a power of two */
+    uint32_t handler_timeout_ms;      /* of one that is not inline */
+    uint32_t offload_threads;         /* for routes marked `offload` */
+    uint32_t offload_queue;           /* their requests that wait; more: 503 */
 };
 
 /** Fills in the defaults of the first `size` bytes; for restd_options_init().

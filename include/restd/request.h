@@ -3,7 +3,8 @@
  *
  * A request lives on the loop thread that owns its connection, from the end of
  * its head until its reply has gone; every function here is for that thread:
- * [loop]. Slices point into the loop's input and die when the function that
+ * [loop]. The handler of a route with the option `offload` runs on another
+ * thread, which has the request to itself meanwhile. Slices point into the loop's input and die when the function that
  * was called with the request returns, unless it says otherwise. */
 #ifndef RESTD_REQUEST_H
 #define RESTD_REQUEST_H
@@ -102,7 +103,8 @@ restd_request_peer(const struct restd_request *request, char *buf, size_t size);
 RESTD_API RESTD_MUST_CHECK int
 restd_request_peer_host(const struct restd_request *request, char *buf,
                         size_t size);
-/** The address that the peer has connected to; as above. A system call. */
+/** The address that the peer has connected to; as above. A system call.
+ * RESTD_ECLOSED in a handler that runs elsewhere. */
 RESTD_API RESTD_MUST_CHECK int
 restd_request_local(const struct restd_request *request, char *buf,
                     size_t size);
@@ -143,6 +145,11 @@ restd_request_set_path(struct restd_request *request, const char *path);
 RESTD_API void restd_request_set_data(struct restd_request *request,
                                       void *data);
 RESTD_API void *restd_request_data(const struct restd_request *request);
+
+/** 1 once nobody waits for the reply any more: the client has left, the time
+ * of the handler (handler_timeout) is over, or the server stops. For handlers
+ * that run on a thread of their own; 0 in others. */
+RESTD_API int restd_request_cancelled(const struct restd_request *request);
 
 RESTD_END_DECLS
 

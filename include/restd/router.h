@@ -95,6 +95,10 @@ struct restd_route_options {
     uint8_t low_priority;    /* 503 while memory is short (90 % of budget) */
     uint8_t streaming;       /* called when the head is there; takes the
                                 content by restd_request_receive() */
+    uint8_t offload;         /* the handler may wait: it and the wrappers run
+                                on a thread of its own, see restd/request.h */
+    uint8_t abandon_on_fin;  /* of an offloaded one: a client that has closed
+                                its side (FIN) has left */
 };
 
 RESTD_API void

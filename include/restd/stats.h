@@ -67,6 +67,11 @@ struct restd_stats {
     uint64_t access_dropped; /* lines of the access log, likewise */
     uint64_t drain_finished; /* requests, since the drain began */
     uint64_t drain_cut;      /* requests that the stop did not wait for */
+    /* Handlers on threads of their own. */
+    unsigned offload_threads, offload_running, offload_queued;
+    uint64_t offload_done;
+    uint64_t offload_dropped; /* not begun: client gone, or too late */
+    uint64_t offload_refused; /* the queue was full */
 };
 
 /** One owner of memory; never grows. Names are static memory. */

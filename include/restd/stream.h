@@ -36,7 +36,7 @@ struct restd_stream_ops {
  * a stream already; `closed` is not called then. Once it has succeeded `closed`
  * is called, also if the handler returns an error. Nothing can be written
  * before `ready`, which comes when the handler has returned. A client that
- * leaves is noticed by a write, or within two seconds by its reset; a FIN alone
+ * leaves is noticed by a write, or at once by its reset; a FIN alone
  * is a half-close, but for events, whose clients leave by it.
  */
 RESTD_API RESTD_MUST_CHECK int

@@ -22,7 +22,8 @@
     X(BODIES, "bodies")           /* contents being received */                \
     X(OUTPUT, "output")           /* what a peer has not taken yet */          \
     X(SCRATCH, "scratch")         /* grown on demand, one per loop */          \
-    X(COMPRESSION, "compression") /* states of zlib */
+    X(COMPRESSION, "compression") /* states of zlib */                         \
+    X(OFFLOAD, "offload")         /* threads for handlers, and their jobs */
 
 enum rd_mem_owner {
 #define X(name, text) RD_MEM_##name,

@@ -175,6 +175,19 @@ static void put_latency(struct restd_json *json,
     put_end(json);
 }
 
+static void put_offload(struct restd_json *json,
+                        const struct restd_stats *stats)
+{
+    put_object(json, "offload");
+    put_uint(json, "threads", stats->offload_threads);
+    put_uint(json, "running", stats->offload_running);
+    put_uint(json, "queued", stats->offload_queued);
+    put_uint(json, "done", stats->offload_done);
+    put_uint(json, "dropped", stats->offload_dropped);
+    put_uint(json, "refused", stats->offload_refused);
+    put_end(json);
+}
+
 static void put_log(struct restd_json *json,
                     const struct rd_status_facts *facts,
                     const struct restd_stats *stats)
@@ -235,6 +248,7 @@ static void put_daemon(struct restd_json *json,
     restd_json_raw(json, cpu, strlen(cpu));
     put_traffic(json, facts->server, stats);
     put_latency(json, stats);
+    put_offload(json, stats);
     put_log(json, facts, stats);
     restd_json_key(json, "workers");
     restd_json_array_begin(json);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Contents of responses that lie in files. A small one is read at once, so
  * that it joins the one send; of a larger one a chunk remembers what is to be
- * sent, a piece per turn. Thread: [loop]. */
+ * sent, a piece per turn. Thread: [loop],
+ * or that of the handler. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -41,6 +42,29 @@ static int append_ref(struct restd_response *response, int fd, uint64_t offset,
                                  RD_MEM_OUTPUT, &ref);
     if (rc != 0 && owned) {
         close_file(&ref);
+    }
+    return rc;
+}
+
+int rd_response_take_ref(struct restd_response *response,
+                         struct rd_reactor *reactor, struct rd_chunk_ref *ref)
+{
+    struct rd_chunk_ref taken = *ref;
+
+    if (ref->release == close_file) {
+        taken.fd = rd_file_keep(reactor, ref->fd);
+        ref->release = NULL;
+        if (taken.fd < 0) {
+            return taken.fd;
+        }
+        taken.arg = reactor;
+    }
+    int rc = rd_chain_append_ref(&response->chain, response->chunks,
+                                 RD_MEM_OUTPUT, &taken);
+    if (rc == 0) {
+        ref->release = NULL;
+    } else if (taken.release == close_file) {
+        close_file(&taken);
     }
     return rc;
 }

@@ -42,12 +42,48 @@ static size_t path_max(const struct restd_options *options)
                : RD_OVERLAY_MAX;
 }
 
-uint64_t rd_h1_fixed_bytes(const struct restd_options *options)
+uint64_t rd_h1_scratch_bytes(const struct restd_options *options)
 {
     return rd_page_round(options->target_max_bytes) +
            2 * rd_page_round(RD_FIELDS_MAX) + rd_page_round(RD_OVERLAY_MAX) +
-           rd_page_round(fields_bytes(options)) +
+           rd_page_round(fields_bytes(options));
+}
+
+uint64_t rd_h1_fixed_bytes(const struct restd_options *options)
+{
+    return rd_h1_scratch_bytes(options) +
            rd_router_work_bytes(NULL, path_max(options));
+}
+
+int rd_h1_scratch_init(struct rd_h1 *h1)
+{
+    const struct restd_options *o = h1->options;
+
+    h1->query = rd_page_alloc(o->target_max_bytes);
+    h1->fields = rd_page_alloc(RD_FIELDS_MAX);
+    h1->overlay = rd_page_alloc(RD_OVERLAY_MAX);
+    h1->presets = rd_page_alloc(RD_FIELDS_MAX);
+    h1->head.fields = rd_page_alloc(fields_bytes(o));
+    if (!h1->query || !h1->fields || !h1->overlay || !h1->presets ||
+        !h1->head.fields) {
+        return RESTD_ENOMEM;
+    }
+    h1->request.head = &h1->head;
+    h1->request.match = &h1->match;
+    h1->request.h1 = h1;
+    h1->request.overlay.text = h1->overlay;
+    return 0;
+}
+
+void rd_h1_scratch_fini(struct rd_h1 *h1)
+{
+    const struct restd_options *o = h1->options;
+
+    rd_page_free(h1->query, o->target_max_bytes);
+    rd_page_free(h1->fields, RD_FIELDS_MAX);
+    rd_page_free(h1->overlay, RD_OVERLAY_MAX);
+    rd_page_free(h1->presets, RD_FIELDS_MAX);
+    rd_page_free(h1->head.fields, fields_bytes(o));
 }
 
 int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
@@ -66,21 +102,12 @@ int rd_h1_init(struct rd_h1 *h1, struct rd_reactor *reactor,
                          rd_h1_fixed_bytes(o)) != 0) {
         return RESTD_EBUDGET;
     }
-    h1->query = rd_page_alloc(o->target_max_bytes);
-    h1->fields = rd_page_alloc(RD_FIELDS_MAX);
-    h1->overlay = rd_page_alloc(RD_OVERLAY_MAX);
-    h1->presets = rd_page_alloc(RD_FIELDS_MAX);
-    h1->head.fields = rd_page_alloc(fields_bytes(o));
-    if (!h1->query || !h1->fields || !h1->overlay || !h1->presets ||
-        !h1->head.fields) {
-        return RESTD_ENOMEM;
+    int rc = rd_h1_scratch_init(h1);
+    if (rc != 0) {
+        return rc;
     }
-    h1->request.head = &h1->head;
-    h1->request.match = &h1->match;
-    h1->request.h1 = h1;
-    h1->request.overlay.text = h1->overlay;
     reactor->protocol_data = h1;
-    int rc = rd_router_work_init(&h1->work, NULL, path_max(o));
+    rc = rd_router_work_init(&h1->work, NULL, path_max(o));
     h1->work.regex = view->regex;
     return rc;
 }
@@ -93,11 +120,7 @@ void rd_h1_fini(struct rd_h1 *h1)
         return;
     }
     RD_ASSERT(!h1->exchanges);
-    rd_page_free(h1->query, o->target_max_bytes);
-    rd_page_free(h1->fields, RD_FIELDS_MAX);
-    rd_page_free(h1->overlay, RD_OVERLAY_MAX);
-    rd_page_free(h1->presets, RD_FIELDS_MAX);
-    rd_page_free(h1->head.fields, fields_bytes(o));
+    rd_h1_scratch_fini(h1);
     h1->work.regex = NULL; /* the view's */
     rd_router_work_fini(&h1->work);
     rd_h1_trim(h1, 1);
@@ -145,6 +168,10 @@ void rd_h1_handled(struct rd_h1 *h1, struct rd_conn *conn, int rc, int unread)
 void rd_h1_handle(struct rd_h1 *h1, struct rd_conn *conn,
                   struct restd_slice body)
 {
+    if (__builtin_expect(h1->match.route->options.offload && h1->offload, 0)) {
+        rd_h1_offload(h1, conn, body);
+        return;
+    }
     h1->request.body = body;
     int rc = call_handler(h1, conn);
     if (__builtin_expect(rc >= 0, 1)) {

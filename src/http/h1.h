@@ -15,6 +15,7 @@
 #include "http/h1_exchange.h"
 #include "http/h1_view.h"
 #include "http/message.h"
+#include "http/offload.h"
 #include "route/router.h"
 #include "net/reactor.h"
 
@@ -48,6 +49,7 @@ struct rd_h1 {
     char *presets; /* response fields of `before`, RD_FIELDS_MAX bytes */
     char *body;    /* whole contents, body_size bytes; on demand */
     size_t body_size;
+    struct rd_offload *offload; /* the server's; NULL: all handlers run here */
     struct rd_h1_exchange *exchanges;
     struct rd_h1_exchange *todo; /* for the turn's end */
     struct rd_h1_local *locals;
@@ -85,6 +87,10 @@ static inline void rd_h1_request_init(struct rd_h1 *h1, struct rd_conn *conn,
     h1->match.allowed = 0;
 }
 
+/* What of it a handler needs; all of h1->options. */
+uint64_t rd_h1_scratch_bytes(const struct restd_options *options);
+RESTD_MUST_CHECK int rd_h1_scratch_init(struct rd_h1 *h1);
+void rd_h1_scratch_fini(struct rd_h1 *h1);
 /* Input scratch that holds the largest head. */
 size_t rd_h1_input_bytes(const struct restd_options *options);
 /* Bytes that init charges. */
@@ -122,7 +128,9 @@ RESTD_MUST_CHECK int rd_h1_begin(struct rd_h1 *h1, struct rd_conn *conn);
 void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread);
 /* Answers an OPTIONS that no route serves, RFC 9110 9.3.7. */
 void rd_h1_answer_options(struct rd_h1 *h1, struct rd_conn *conn, int unread);
-/* Makes h1->response a problem and concludes it. */
+/* Makes h1->response a problem and concludes it; 503 says when to retry. */
+void rd_h1_refuse_for(struct rd_h1 *h1, struct rd_conn *conn, unsigned retry_s,
+                      const char *detail);
 void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
                   const char *detail, int unread);
 

@@ -61,7 +61,7 @@ static size_t refuse_body(struct rd_h1 *h1, struct rd_h1_exchange *ex,
         return used;
     }
     if (rd_h1_begin(h1, conn) == 0) {
-        rd_h1_restore(h1, ex, 1);
+        rd_h1_restore(h1, conn, ex, 1);
         ex->is_told = 1;
         rd_h1_leave(ex);
         rd_h1_refuse(h1, conn, status, detail, 1);
@@ -139,7 +139,7 @@ static void handle_whole(struct rd_h1 *h1, struct rd_h1_exchange *ex)
     if (rd_h1_begin(h1, conn) != 0) {
         return;
     }
-    rd_h1_restore(h1, ex, 1);
+    rd_h1_restore(h1, conn, ex, 1);
     if (gather(h1, &ex->body, &body) != 0) {
         rd_h1_refuse(h1, conn, 503, "no memory for the content", 0);
     } else {
@@ -147,7 +147,7 @@ static void handle_whole(struct rd_h1 *h1, struct rd_h1_exchange *ex)
         rd_h1_handle(h1, conn, body);
         ex->is_whole = 0;
     }
-    if (conn->request != ex) {
+    if (conn->request != ex || (ex->job && ex->job->is_out)) {
         return;
     }
     if (!ex->stream.is_set) {
@@ -187,7 +187,7 @@ static void end_upload(struct rd_h1 *h1, struct rd_h1_exchange *ex)
     if (rd_h1_begin(h1, conn) != 0) {
         return;
     }
-    rd_h1_restore(h1, ex, 1);
+    rd_h1_restore(h1, conn, ex, 1);
     h1->response.request = &h1->request;
     int rc =
         ex->upload.ops.end
@@ -308,7 +308,7 @@ static void start_receiving(struct rd_h1 *h1, struct rd_h1_exchange *ex)
 {
     ex->receiving = 1;
     if (ex->upload.is_paused) {
-        rd_conn_hold(ex->conn);
+        restd_upload_pause(&ex->upload);
     }
     ex->max = rd_h1_content_max(h1);
     ex->start_tick = ex->last_tick = h1->reactor->tick_now;
@@ -378,6 +378,7 @@ void restd_upload_pause(struct restd_upload *upload)
     upload->is_paused = 1;
     if (ex->receiving && !ex->is_left) {
         rd_conn_hold(ex->conn);
+        rd_h1_watch_client(ex, 0);
         if (ex->h1->reactor->out.conn != ex->conn) {
             rd_conn_arm(ex->conn);
         }
@@ -393,8 +394,7 @@ void restd_upload_resume(struct restd_upload *upload)
         upload->is_paused = 0;
         /* The time of the pause is not the client's. */
         ex->received = 0;
-        ex->start_tick = ex->h1->reactor->tick_now;
-        ex->last_tick = ex->start_tick;
+        ex->start_tick = ex->last_tick = ex->h1->reactor->tick_now;
         rd_h1_todo(ex);
     }
 }

@@ -26,12 +26,7 @@ static void *exchange_alloc(struct rd_reactor *r, size_t bytes)
     void *p;
 
     if (bytes <= RD_CHUNK_BYTES) {
-        p = rd_slab_take(&r->chunks.slab);
-        if (p) {
-            rd_ledger_move(&r->ledger, RD_MEM_POOL, RD_MEM_REQUESTS,
-                           RD_CHUNK_BYTES);
-        }
-        return p;
+        return rd_chunk_pool_take(&r->chunks, RD_MEM_REQUESTS);
     }
     bytes = rd_page_round(bytes);
     if (rd_ledger_charge(&r->ledger, RD_MEM_REQUESTS, bytes) != 0) {
@@ -47,9 +42,7 @@ static void *exchange_alloc(struct rd_reactor *r, size_t bytes)
 static void exchange_dealloc(struct rd_reactor *r, void *p, size_t bytes)
 {
     if (bytes <= RD_CHUNK_BYTES) {
-        rd_ledger_move(&r->ledger, RD_MEM_REQUESTS, RD_MEM_POOL,
-                       RD_CHUNK_BYTES);
-        rd_slab_give(&r->chunks.slab, p);
+        rd_chunk_pool_give(&r->chunks, RD_MEM_REQUESTS, p);
     } else {
         rd_page_free(p, bytes);
         rd_ledger_release(&r->ledger, RD_MEM_REQUESTS, rd_page_round(bytes));
@@ -179,7 +172,8 @@ int restd_request_receive(struct restd_request *request,
     return 0;
 }
 
-void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
+void rd_h1_restore(struct rd_h1 *h1, struct rd_conn *conn,
+                   const struct rd_h1_exchange *ex, int begun)
 {
     struct restd_request *request = &h1->request;
     struct rd_h1_field *fields = h1->head.fields;
@@ -188,7 +182,7 @@ void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *ex, int begun)
     h1->head = ex->head;
     h1->head.fields = fields;
     memcpy(fields, ex->head.fields, ex->head.fields_n * sizeof(*fields));
-    rd_h1_request_init(h1, ex->conn, at);
+    rd_h1_request_init(h1, conn, at);
     at += head_len(&ex->head);
     memcpy(h1->overlay, at, ex->overlay_len);
     request->overlay.len = ex->overlay_len;
@@ -227,6 +221,9 @@ void rd_h1_exchange_free(struct rd_h1_exchange *ex)
     }
     h1->reserved -= ex->reserved;
     rd_count(&r->counters->requests_pending, (uint64_t)-1);
+    if (ex->job) {
+        rd_h1_offload_free(ex);
+    }
     rd_h1_stream_unfilter(&ex->stream);
     rd_chain_clear(&ex->body, &r->chunks, RD_MEM_BODIES);
     rd_chain_clear(&ex->stream.trailers, &r->chunks, RD_MEM_REQUESTS);
@@ -249,9 +246,29 @@ void rd_h1_leave(struct rd_h1_exchange *ex)
 {
     ex->is_left = 1;
     ex->conn->request = NULL;
+    rd_hangup_stop(&ex->h1->reactor->hangups, &ex->hangup);
+    if (ex->job) {
+        rd_offload_cancel(ex->job);
+    }
     /* Nobody is left who would let it go. */
     ex->conn->flags &= (uint16_t) ~(RD_CONN_HELD | RD_CONN_PUMP);
     rd_h1_todo(ex);
+}
+
+static void client_left(struct rd_hangup *hangup)
+{
+    rd_conn_close(RD_CONTAINER_OF(hangup, struct rd_h1_exchange, hangup)->conn,
+                  RD_CLOSE_RESET);
+}
+
+void rd_h1_watch_client(struct rd_h1_exchange *ex, int by_fin)
+{
+    struct rd_reactor *r = ex->h1->reactor;
+
+    ex->hangup.by_fin = (uint8_t)by_fin;
+    ex->hangup.left = client_left;
+    rd_hangup_start(&r->hangups, &ex->hangup, rd_io_fd(&ex->conn->io),
+                    r->turn_ns);
 }
 
 void rd_h1_closed(struct rd_conn *conn)
@@ -269,6 +286,9 @@ void rd_h1_closed(struct rd_conn *conn)
 /* 1 if nothing more will happen to it. */
 static int is_done(const struct rd_h1_exchange *ex)
 {
+    if (ex->job && ex->job->is_out) {
+        return 0;
+    }
     return ex->is_left ||
            (!ex->receiving && (!ex->stream.is_set || (ex->stream.is_ended &&
                                                       ex->conn->out.len == 0)));
@@ -281,7 +301,7 @@ static void tell_after(struct rd_h1_exchange *ex)
     if (ex->is_told || !ex->view->has_plugins) {
         return;
     }
-    rd_h1_restore(h1, ex, 0);
+    rd_h1_restore(h1, ex->conn, ex, 0);
     rd_invoke_after(&h1->request, ex->status, ex->stream.sent, ex->is_aborted);
 }
 
@@ -303,6 +323,7 @@ static void finish(struct rd_h1_exchange *ex)
 
     /* Whatever the last calls ask of it, it is over. */
     ex->is_left = 1;
+    rd_hangup_stop(&ex->h1->reactor->hangups, &ex->hangup);
     tell_after(ex);
     if (ex->stream.is_set && ex->stream.ops.closed) {
         ex->stream.ops.closed(&ex->stream, !ex->is_aborted, ex->stream.data);

@@ -18,6 +18,7 @@
 
 #include "codec/chunked.h"
 #include "http/message.h"
+#include "net/hangup.h"
 
 /* Changes the content of a streamed reply on its way, such as gzip. [loop] */
 struct rd_stream_filter {
@@ -39,10 +40,9 @@ struct restd_stream {
     uint64_t turn; /* in which turn_bytes were written */
     uint32_t turn_bytes;
     uint32_t keepalive_ms, keepalive_tick; /* 0: no comments */
-    uint32_t look_tick; /* open: when to see whether the client has gone */
-    struct rd_chain trailers; /* RD_MEM_REQUESTS */
-    uint8_t is_set;           /* the response is a stream */
-    uint8_t is_open;          /* its head has been written */
+    struct rd_chain trailers;              /* RD_MEM_REQUESTS */
+    uint8_t is_set;                        /* the response is a stream */
+    uint8_t is_open;                       /* its head has been written */
     uint8_t is_ended;
     uint8_t wants_room;
     uint8_t chunked, head_only, events;
@@ -54,6 +54,8 @@ struct restd_upload {
     void *data;
     uint8_t is_set, is_paused, is_complete;
 };
+
+struct rd_offloaded;
 
 struct rd_h1_exchange {
     struct rd_h1_exchange *next, **pprev; /* of the loop */
@@ -70,10 +72,12 @@ struct rd_h1_exchange {
     uint64_t content;  /* bytes of it */
     uint32_t start_tick, last_tick;
     struct rd_chunked chunked;
-    struct rd_chain body; /* RD_MEM_BODIES */
+    struct rd_chain body;    /* RD_MEM_BODIES */
+    struct rd_hangup hangup; /* while it is replied to, or about to be */
     struct restd_stream stream;
     struct restd_upload upload;
-    int status; /* of the reply, once it is written */
+    struct rd_offloaded *job; /* NULL: its handler runs here */
+    int status;               /* of the reply, once it is written */
     uint8_t receiving;
     uint8_t is_whole;   /* is being handled with its whole content */
     uint8_t is_todo;    /* in the list */
@@ -99,11 +103,15 @@ struct rd_h1_exchange *rd_h1_promote(struct rd_h1 *h1, struct rd_conn *conn);
 struct rd_h1_exchange *rd_h1_promoted(struct restd_request *request);
 /* Makes it the current request again, routed as it was, with an empty content:
  * those of other connections have come in between. Its presets are added to
- * h1->response, if `begun`. */
-void rd_h1_restore(struct rd_h1 *h1, const struct rd_h1_exchange *exchange,
-                   int begun);
+ * h1->response, if `begun`. `conn`: the exchange's, or who stands for it on
+ * another thread. */
+void rd_h1_restore(struct rd_h1 *h1, struct rd_conn *conn,
+                   const struct rd_h1_exchange *exchange, int begun);
 /* Frees one that neither receives nor replies. */
 void rd_h1_exchange_free(struct rd_h1_exchange *exchange);
+/* Sees to it that the client is not missed while nobody reads from it. `by_fin`:
+ * also if it has only closed its side. */
+void rd_h1_watch_client(struct rd_h1_exchange *exchange, int by_fin);
 /* Its connection goes on, or ends, without it. */
 void rd_h1_leave(struct rd_h1_exchange *exchange);
 /* Has it looked at when the turn ends. */

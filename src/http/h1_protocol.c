@@ -77,13 +77,20 @@ static int is_receiving(const struct rd_conn *conn)
     return ex->receiving && !(conn->flags & RD_CONN_HELD);
 }
 
+static int is_away(const struct rd_h1_exchange *ex)
+{
+    return ex->job && ex->job->is_out;
+}
+
 static uint32_t deadline(const struct rd_conn *conn)
 {
     const struct rd_h1 *h1 = conn->reactor->protocol_data;
 
-    if (conn->request) {
-        return is_receiving(conn) ? rd_h1_body_deadline(h1, conn->request)
-                                  : rd_h1_stream_deadline(conn->request);
+    const struct rd_h1_exchange *ex = conn->request;
+    if (ex) {
+        return is_away(ex)          ? ex->job->deadline_tick
+               : is_receiving(conn) ? rd_h1_body_deadline(h1, ex)
+                                    : rd_h1_stream_deadline(ex);
     }
     return conn->since + rd_ticks(h1->options->header_timeout_ms);
 }
@@ -92,14 +99,12 @@ static void timeout(struct rd_conn *conn)
 {
     struct rd_h1 *h1 = conn->reactor->protocol_data;
 
+    if (conn->request && is_away(conn->request)) {
+        rd_h1_offload_timeout(h1, conn->request);
+        return;
+    }
     if (conn->request && !is_receiving(conn)) {
-        const struct rd_h1_exchange *ex = conn->request;
-        /* Who listens to events has nothing more to say, and leaves by FIN. */
-        if (rd_conn_is_gone(conn, ex->stream.events)) {
-            rd_conn_close(conn, RD_CLOSE_RESET);
-        } else {
-            rd_h1_stream_tick(conn->request);
-        }
+        rd_h1_stream_tick(conn->request);
         return;
     }
     if (conn->request) {

@@ -7,6 +7,7 @@
 #include <restd/error.h>
 
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "codec/date.h"
 #include "http/h1.h"
 #include "http/invoke.h"
@@ -178,9 +179,11 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
         conclude_stream(h1, conn, close, unread);
         return;
     }
-    if (conn->request) {
+    struct rd_h1_exchange *ex = conn->request;
+    int is_away = ex && ex->job && ex->job->is_out;
+    if (ex) {
         /* Also if the connection does not outlive the flush. */
-        ((struct rd_h1_exchange *)conn->request)->is_told = 1;
+        ex->is_told = !is_away;
     }
     write_head(h1, conn, close, 0);
     if (has_content(h1)) {
@@ -191,7 +194,11 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
         rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
     }
     rd_conn_touch(conn);
-    if (h1->view->has_plugins) {
+    if (is_away) {
+        /* What plugins have is in use until its handler has returned. */
+        ex->status = response->status;
+        ex->stream.sent = len;
+    } else if (h1->view->has_plugins) {
         if (follow(h1, conn, len, close, unread)) {
             return;
         }
@@ -203,13 +210,31 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
     }
 }
 
+/* A problem, which a plugin's fields stay with. */
+static void make_problem(struct restd_response *response, int status,
+                         const char *detail)
+{
+    restd_response_reset(response);
+    (void)restd_response_problem(response, status, detail);
+}
+
+void rd_h1_refuse_for(struct rd_h1 *h1, struct rd_conn *conn, unsigned retry_s,
+                      const char *detail)
+{
+    char text[24] = "";
+
+    text[rd_decimal_u64(text, retry_s)] = '\0';
+    make_problem(&h1->response, 503, detail);
+    (void)restd_response_set_header(&h1->response, "Retry-After", text);
+    rd_h1_conclude(h1, conn, 0);
+}
+
 void rd_h1_refuse(struct rd_h1 *h1, struct rd_conn *conn, int status,
                   const char *detail, int unread)
 {
     struct restd_response *response = &h1->response;
 
-    restd_response_reset(response);
-    (void)restd_response_problem(response, status, detail);
+    make_problem(response, status, detail);
     if (status == 503) {
         (void)restd_response_set_header(response, "Retry-After", "1");
     }

@@ -18,9 +18,8 @@
 #define FILTER_TURN_MAX (64u * 1024)
 #define FILTER_EXTRA 64u
 #define TRAILERS_MAX 1024u
-/* A connection that is held is looked at from time to time, as it is not
- * watched: whether the client has reset it. */
-#define LOOK_TICKS (2000u / RD_TICK_MS)
+/* Nothing is due: when to see whether that is still so. */
+#define LATER_TICKS (3600000u / RD_TICK_MS)
 #define BYE "event: bye\ndata: draining\n\n"
 
 static struct rd_h1_exchange *exchange_of(const struct restd_stream *stream)
@@ -98,8 +97,9 @@ void rd_h1_stream_open(struct rd_h1_exchange *ex)
     struct restd_stream *stream = &ex->stream;
 
     stream->is_open = 1;
-    stream->look_tick = ex->h1->reactor->tick_now + LOOK_TICKS;
     rd_conn_set_streams(ex->conn);
+    /* Who listens to events has nothing more to say, and leaves by FIN. */
+    rd_h1_watch_client(ex, stream->events);
     if (!ex->receiving) {
         rd_conn_hold(ex->conn);
     }
@@ -356,21 +356,15 @@ uint32_t rd_h1_stream_deadline(const struct rd_h1_exchange *ex)
     if (stream->events && r->draining) {
         return r->tick_now;
     }
-    /* Of an open one it does not move back with each write, or who is written
-     * to all the time would never be looked at. */
-    uint32_t look =
-        stream->is_open ? stream->look_tick : r->tick_now + LOOK_TICKS;
-    return stream->keepalive_ms && !stream->is_ended &&
-                   (int32_t)(stream->keepalive_tick - look) < 0
+    return stream->keepalive_ms && !stream->is_ended
                ? stream->keepalive_tick
-               : look;
+               : r->tick_now + LATER_TICKS;
 }
 
 void rd_h1_stream_tick(struct rd_h1_exchange *ex)
 {
     struct restd_stream *stream = &ex->stream;
 
-    stream->look_tick = ex->h1->reactor->tick_now + LOOK_TICKS;
     if (stream->events && ex->h1->reactor->draining) {
         if (ex->h1->reactor->announced) {
             /* So that a client knows it from a loss; there may be no room. */

@@ -17,6 +17,7 @@
 #include "net/conn.h"
 
 struct rd_h1;
+struct rd_reactor;
 
 /* What plugins have changed: fields, each as two lengths, name and value; and
  * a path. Flat, so that a promoted request takes it along by a copy. */
@@ -106,6 +107,11 @@ void rd_response_init(struct restd_response *response,
 RESTD_MUST_CHECK int rd_response_append_file(struct restd_response *response,
                                              int fd, uint64_t offset,
                                              uint64_t len, int owned);
+/* Appends what another response referred to, whose it no longer is then: with
+ * an error it still is. */
+RESTD_MUST_CHECK int rd_response_take_ref(struct restd_response *response,
+                                          struct rd_reactor *reactor,
+                                          struct rd_chunk_ref *ref);
 struct rd_response_framing {
     const char *date; /* "Date: ...\r\n", RD_DATE_LINE_LEN bytes */
     int close;        /* say Connection: close */

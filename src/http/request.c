@@ -220,6 +220,14 @@ void *restd_request_data(const struct restd_request *request)
     return request->data;
 }
 
+int restd_request_cancelled(const struct restd_request *request)
+{
+    const struct rd_h1_exchange *ex = request->conn->request;
+
+    return ex && ex->job &&
+           atomic_load_explicit(&ex->job->cancelled, memory_order_relaxed);
+}
+
 int restd_request_set_header(struct restd_request *request, const char *name,
                              struct restd_slice value)
 {

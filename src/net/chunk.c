@@ -20,26 +20,35 @@ void rd_chunk_pool_fini(struct rd_chunk_pool *pool)
     rd_slab_fini(&pool->slab);
 }
 
+void *rd_chunk_pool_take(struct rd_chunk_pool *pool, enum rd_mem_owner owner)
+{
+    void *object = rd_slab_take(&pool->slab);
+
+    if (object) {
+        rd_ledger_move(pool->slab.ledger, RD_MEM_POOL, owner, RD_CHUNK_BYTES);
+    }
+    return object;
+}
+
+void rd_chunk_pool_give(struct rd_chunk_pool *pool, enum rd_mem_owner owner,
+                        void *object)
+{
+    rd_ledger_move(pool->slab.ledger, owner, RD_MEM_POOL, RD_CHUNK_BYTES);
+    rd_slab_give(&pool->slab, object);
+}
+
 static struct rd_chunk *chunk_take(struct rd_chunk_pool *pool,
                                    enum rd_mem_owner owner)
 {
-    struct rd_chunk *chunk = rd_slab_take(&pool->slab);
+    struct rd_chunk *chunk = rd_chunk_pool_take(pool, owner);
 
     if (chunk) {
-        rd_ledger_move(pool->slab.ledger, RD_MEM_POOL, owner, RD_CHUNK_BYTES);
         chunk->next = NULL;
         chunk->off = 0;
         chunk->len = 0;
         chunk->kind = RD_CHUNK_DATA;
     }
     return chunk;
-}
-
-static void chunk_give(struct rd_chunk_pool *pool, enum rd_mem_owner owner,
-                       struct rd_chunk *chunk)
-{
-    rd_ledger_move(pool->slab.ledger, owner, RD_MEM_POOL, RD_CHUNK_BYTES);
-    rd_slab_give(&pool->slab, chunk);
 }
 
 static void chain_link(struct rd_chain *chain, struct rd_chunk *chunk)
@@ -149,7 +158,7 @@ void rd_chain_consume(struct rd_chain *chain, struct rd_chunk_pool *pool,
             if (head->kind == RD_CHUNK_REF && head->ref.release) {
                 head->ref.release(&head->ref);
             }
-            chunk_give(pool, owner, head);
+            rd_chunk_pool_give(pool, owner, head);
         }
     }
 }

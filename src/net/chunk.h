@@ -55,6 +55,12 @@ struct rd_chunk_pool {
 void rd_chunk_pool_init(struct rd_chunk_pool *pool, struct rd_ledger *ledger);
 void rd_chunk_pool_fini(struct rd_chunk_pool *pool);
 
+/* An object of up to RD_CHUNK_BYTES in a place of the pool, not initialised;
+ * NULL when there is none. It is charged to `owner`. */
+void *rd_chunk_pool_take(struct rd_chunk_pool *pool, enum rd_mem_owner owner);
+void rd_chunk_pool_give(struct rd_chunk_pool *pool, enum rd_mem_owner owner,
+                        void *object);
+
 /* Appends a copy. RESTD_ENOMEM when the budget has no room; what was appended
  * before stays. */
 int rd_chain_append(struct rd_chain *chain, struct rd_chunk_pool *pool,

@@ -165,23 +165,18 @@ static int conn_read(struct rd_conn *conn)
     return 1;
 }
 
-static void conn_linger_read(struct rd_conn *conn)
+/* What `fn` writes goes out at once. */
+static void conn_write(struct rd_conn *conn, void (*fn)(struct rd_conn *conn))
 {
-    struct rd_reactor *r = conn->reactor;
-    long n = r->stream->recv(conn, r->in, r->in_size);
+    conn->reactor->out.conn = conn;
+    fn(conn);
+    conn_answered(conn);
+}
 
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-        rd_conn_close(conn, (enum rd_close_reason)conn->reason);
-        return;
-    }
-    if (n > 0) {
-        conn->linger_bytes += (uint64_t)n;
-        if (conn->linger_bytes >= r->options->linger_max_bytes) {
-            /* Enough read for nothing; a peer that goes on is held by its
-             * window until the time is over. */
-            rd_io_watch(r->loop, &conn->io, 0);
-        }
-    }
+void rd_conn_call(struct rd_conn *conn, void (*fn)(struct rd_conn *conn))
+{
+    conn_write(conn, fn);
+    conn_settle(conn);
 }
 
 static void conn_writable(struct rd_conn *conn)
@@ -219,7 +214,7 @@ static void conn_event(struct rd_io *io, int events)
 
     rd_assert_in_loop(conn->reactor->loop);
     if (conn->state == RD_CONN_LINGERING) {
-        conn_linger_read(conn);
+        rd_conn_linger_read(conn);
         return;
     }
     if ((events & RD_WRITE) &&
@@ -317,9 +312,7 @@ static int is_late(const struct rd_conn *conn)
 
 static void conn_timeout(struct rd_conn *conn)
 {
-    conn->reactor->out.conn = conn;
-    conn->reactor->protocol->timeout(conn);
-    conn_answered(conn);
+    conn_write(conn, conn->reactor->protocol->timeout);
 }
 
 void rd_conn_expire(struct rd_conn *conn)

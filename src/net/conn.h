@@ -124,9 +124,6 @@ void rd_conn_flush(struct rd_conn *conn, const char *ref, size_t ref_len,
  * behind the scratch if that is this connection's now, else at once. What the
  * kernel does not take is kept. RESTD_ECLOSED if it is closed by then. */
 int rd_conn_write(struct rd_conn *conn, const struct iovec *iov, int n);
-/* The peer has reset it, or shut down both ways, or with `half` its own: seen
- * while it is not read. A system call. */
-int rd_conn_is_gone(const struct rd_conn *conn, int half);
 /* The kernel would take a little output now. A system call. */
 int rd_conn_is_writable(const struct rd_conn *conn);
 /* Limits what waits unsent in the kernel, so that a peer that never reads
@@ -147,6 +144,9 @@ void rd_conn_hold(struct rd_conn *conn);
 /* Takes input again, first what was kept. At a turn's end only, as it calls
  * the protocol. */
 void rd_conn_resume(struct rd_conn *conn);
+/* Has `fn` write to it, at any time on the loop but within a call from its own
+ * protocol. */
+void rd_conn_call(struct rd_conn *conn, void (*fn)(struct rd_conn *conn));
 /* Derives state, deadline and watched events from what is pending. */
 void rd_conn_arm(struct rd_conn *conn);
 /* A request is complete: time runs for the next one. */
@@ -167,6 +167,8 @@ static inline int rd_conn_is_closed(const struct rd_conn *conn)
  * gauges; and the state that follows from what is pending. */
 void rd_conn_set_state(struct rd_conn *conn, enum rd_conn_state state);
 enum rd_conn_state rd_conn_derive_state(const struct rd_conn *conn);
+/* LINGERING: reads and drops. */
+void rd_conn_linger_read(struct rd_conn *conn);
 /* 1 if the peer may have sent what close(2) would answer by a RST. */
 int rd_conn_has_unread(const struct rd_conn *conn);
 

@@ -188,13 +188,6 @@ int rd_conn_is_writable(const struct rd_conn *conn)
     return (poll_now(conn, POLLOUT) & POLLOUT) != 0;
 }
 
-int rd_conn_is_gone(const struct rd_conn *conn, int half)
-{
-    short events = half ? POLLRDHUP : 0;
-
-    return (poll_now(conn, events) & (POLLERR | POLLHUP | events)) != 0;
-}
-
 static void set_lowat(const struct rd_conn *conn, int lowat)
 {
     if (conn->peer.family != RD_UNIX) {

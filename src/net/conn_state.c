@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from the state of a connection: gauges, deadline, and what is
- * watched. Thread: the connection's loop. */
+/* What follows from the state of a connection: gauges, deadline, what is
+ * watched, and how one that lingers is read. Thread: the connection's loop. */
+#include <errno.h>
 #include <sys/socket.h>
 
 #include "base/assert.h"
@@ -128,4 +129,23 @@ void rd_conn_arm(struct rd_conn *conn)
         conn->flags |= RD_CONN_DEAFENED;
     }
     rd_io_watch(r->loop, &conn->io, events);
+}
+
+void rd_conn_linger_read(struct rd_conn *conn)
+{
+    struct rd_reactor *r = conn->reactor;
+    long n = r->stream->recv(conn, r->in, r->in_size);
+
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        rd_conn_close(conn, (enum rd_close_reason)conn->reason);
+        return;
+    }
+    if (n > 0) {
+        conn->linger_bytes += (uint64_t)n;
+        if (conn->linger_bytes >= r->options->linger_max_bytes) {
+            /* Enough read for nothing; a peer that goes on is held by its
+             * window until the time is over. */
+            rd_io_watch(r->loop, &conn->io, 0);
+        }
+    }
 }

@@ -130,7 +130,7 @@ uint64_t rd_reactor_active(const struct rd_reactor *r)
 static void check_drained(struct rd_reactor *r)
 {
     if ((r->draining || r->stopping) && r->accept_closed && !r->is_over &&
-        rd_reactor_active(r) == 0) {
+        rd_reactor_active(r) == 0 && r->away_n == 0) {
         r->is_over = 1;
         if (r->ops.drained) {
             r->ops.drained(r, r->ops.data);
@@ -287,6 +287,7 @@ void rd_reactor_detach(struct rd_reactor *r)
         r->is_over = 1;
     }
     rd_timer_stop(r->loop, &r->tick);
+    rd_hangup_set_stop(&r->hangups);
     rd_loop_set_hooks(r->loop, NULL);
 }
 
@@ -327,6 +328,9 @@ int rd_reactor_init(struct rd_reactor *r, unsigned index,
         rc = rd_loop_reserve_fds(r->loop, fd_max);
     }
     if (rc == 0) {
+        rc = rd_hangup_set_init(&r->hangups, r->loop);
+    }
+    if (rc == 0) {
         if (!r->is_guest) {
             rd_reactor_attach(r);
         }
@@ -348,6 +352,7 @@ void rd_reactor_fini(struct rd_reactor *r)
     if (!r->is_guest) {
         rd_loop_free(r->loop);
     }
+    rd_hangup_set_fini(&r->hangups);
     rd_page_free(r->in, r->in_size);
     rd_page_free(r->out.buf, RD_OUT_BYTES);
     rd_page_free(r->counters, sizeof(*r->counters));

@@ -21,6 +21,7 @@
 #include "net/chunk.h"
 #include "net/conn.h"
 #include "net/counters.h"
+#include "net/hangup.h"
 #include "net/listener.h"
 #include "net/loop.h"
 #include "net/wheel.h"
@@ -77,12 +78,14 @@ struct rd_reactor {
     struct rd_chunk_pool chunks;
     struct rd_wheel wheel;
     struct rd_timer tick;
+    struct rd_hangup_set hangups;
     char *in; /* input scratch */
     size_t in_size;
     struct rd_out out;
     uint64_t turn, turn_ns, now_ns; /* now_ns: last clock read */
     uint32_t tick_now;
     uint32_t linger_n;
+    uint32_t away_n;        /* requests that other threads work at */
     _Atomic uint32_t share; /* of the connection limit; [any] to read */
     uint32_t low_files_n; /* files under way that take its place; see file.h */
     struct rd_conn *dead; /* closed in this turn */

@@ -138,6 +138,8 @@ static void put_route(struct explain *e)
     restd_json_bool(e->json, o->low_priority != 0);
     restd_json_key(e->json, "streaming");
     restd_json_bool(e->json, o->streaming != 0);
+    restd_json_key(e->json, "offload");
+    restd_json_bool(e->json, o->offload != 0);
     restd_json_object_end(e->json);
     restd_json_object_end(e->json);
 }

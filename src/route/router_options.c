@@ -64,6 +64,11 @@ int restd_router_configure(struct restd_router *router, int number,
         return rd_error(error, RESTD_EINVAL, "options without a size");
     }
     own.size = sizeof(own);
+    if (own.offload && own.streaming) {
+        return rd_error(error, RESTD_EINVAL,
+                        "%s cannot be both offload and streaming",
+                        route->pattern);
+    }
     for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (rc == 0) {
             rc = option_copy(texts[i], i == 0, route->pattern, error);

@@ -76,6 +76,8 @@ static void end_now(void *data)
     (void)set_detached(s);
     rd_acceptor_end(&s->acceptor);
     rd_reactor_detach(&s->loops[0]->reactor);
+    rd_offload_fini(&s->offload);
+    rd_h1_offload_recall(&s->loops[0]->h1);
     rd_control_over(s);
     unpost_all(s);
     rd_control_tell(s);

@@ -31,6 +31,7 @@ int rd_loops_make(struct restd_server *s, struct rd_snapshot *snapshot,
         if (rc == 0) {
             loop->reactor.listeners = s->listeners;
             rc = rd_h1_init(&loop->h1, &loop->reactor, &snapshot->views[i]);
+            loop->h1.offload = &s->offload;
         }
         if (rc != 0) {
             return rd_error(error, rc, "cannot make loop %u: %s", i,

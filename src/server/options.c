@@ -91,6 +91,13 @@ static const struct option table[] = {
     {{"log_ring", "bytes", 16 * KIB, 4 * KIB, MIB,
       "lines on their way to the log, per thread; a power of two"},
      FIXED(log_ring_bytes)},
+    {{"handler_timeout", "ms", 30000, 100, 86400000,
+      "reply of a handler that is not run on its loop"},
+     FIELD(handler_timeout_ms)},
+    {{"offload_threads", "", 16, 1, 1024,
+      "most threads for handlers that wait"}, FIXED(offload_threads)},
+    {{"offload_queue", "", 1024, 1, 1000000,
+      "requests that wait for one of them; more: 503"}, FIXED(offload_queue)},
 };
 /* clang-format on */
 #define TABLE_N (sizeof(table) / sizeof(table[0]))

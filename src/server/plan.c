@@ -21,8 +21,9 @@
 #define ROOM(budget) ((budget) / 4)
 /* Rings for the threads of the largest default; more share ring 0. */
 #define LOG_RINGS_MAX 64u
-/* Descriptors of a loop: epoll, eventfd, and a file that it is opening. */
-#define LOOP_FDS 3
+/* Descriptors of a loop: epoll, eventfd, the set of hang-ups, and a file that
+ * it is opening. */
+#define LOOP_FDS 4
 /* Kept for the program around us, the listeners to come, and the spare. */
 #define RESERVED_FDS 24
 

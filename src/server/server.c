@@ -183,6 +183,7 @@ static int make_loops(struct restd_server *s, struct restd_error *error)
         return rd_error(error, RESTD_ENOMEM, "out of memory");
     }
     rd_sampler_init(s);
+    rd_offload_init(&s->offload, &s->options, &s->budget, s->log, s->listeners);
     int rc = rd_loops_make(s, s->snapshots, 0, error);
     if (rc == 0) {
         atomic_store_explicit(&s->loops_n, s->plan.loops_n,
@@ -385,6 +386,8 @@ void restd_server_free(struct restd_server *s)
         return;
     }
     restd_server_stop(s);
+    /* Before the loops, to which its threads post to the last. */
+    rd_offload_fini(&s->offload);
     rd_acceptor_fini(&s->acceptor);
     /* First: what loops and snapshots have posted to it is theirs. */
     if (!s->plan.is_guest) {

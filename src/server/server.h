@@ -119,6 +119,7 @@ struct restd_server {
     struct rd_server_loop **loops;
     _Atomic unsigned loops_n;
     struct rd_acceptor acceptor;
+    struct rd_offload offload;
     pthread_t acceptor_thread, control_thread;
     int acceptor_started, control_started;
     struct restd_loop *control;

@@ -135,6 +135,20 @@ void rd_stats_drain(const struct restd_server *s, uint64_t *finished,
     }
 }
 
+static void read_offload(const struct restd_server *s,
+                         struct restd_stats *stats)
+{
+    struct rd_pool_figures figures;
+
+    rd_offload_read(&s->offload, &figures);
+    stats->offload_threads = figures.threads;
+    stats->offload_running = figures.running;
+    stats->offload_queued = figures.queued;
+    stats->offload_done = figures.done;
+    stats->offload_dropped = figures.dropped;
+    stats->offload_refused = figures.refused;
+}
+
 static void read_stats(const struct restd_server *s, struct restd_stats *stats)
 {
     struct rd_sample sample;
@@ -148,6 +162,7 @@ static void read_stats(const struct restd_server *s, struct restd_stats *stats)
     stats->started_unix_ms = s->started_unix_ms;
     stats->log_dropped = rd_log_dropped(s->log);
     stats->access_dropped = rd_log_access_dropped(s->log);
+    read_offload(s, stats);
     if (!s->sampler) {
         return;
     }
@@ -225,8 +240,10 @@ static void read_memory(const struct restd_server *s,
     for (unsigned o = 0; o < RD_MEM_OWNERS_N; o++) {
         struct restd_memory_owner *owner = &memory->owners[o];
         owner->name = rd_mem_owner_name((enum rd_mem_owner)o);
-        owner->live_bytes = rd_counter(&s->ledger.live[o]);
-        owner->peak_bytes = rd_counter(&s->ledger.peak[o]);
+        owner->live_bytes = rd_counter(&s->ledger.live[o]) +
+                            rd_counter(&s->offload.ledger.live[o]);
+        owner->peak_bytes = rd_counter(&s->ledger.peak[o]) +
+                            rd_counter(&s->offload.ledger.peak[o]);
         for (unsigned i = 0; i < rd_loops_n(s); i++) {
             const struct rd_ledger *l = &s->loops[i]->reactor.ledger;
             owner->live_bytes += rd_counter(&l->live[o]);

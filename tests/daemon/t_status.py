@@ -83,6 +83,8 @@ DAEMON = More({
         "parse_errors": INT, "aborted": INT, "received_bytes": INT,
         "sent_bytes": INT}),
     "latency_seconds": More(LATENCY),
+    "offload": More({k: INT for k in (
+        "threads", "running", "queued", "done", "dropped", "refused")}),
     "log": More({"dropped": INT, "access_dropped": INT, "lost": INT}),
     "workers": Every(WORKER), "?tls": Null(More({})),
     "?streams": More({"sse": INT, "websocket": INT})})

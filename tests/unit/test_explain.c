@@ -69,7 +69,7 @@ START_TEST(the_winner_whole)
         "\"captures\":[{\"name\":\"id\",\"value\":\"42\"},"
         "{\"name\":\"path\",\"value\":\"a b/c\"}],"
         "\"limits\":{\"body_max\":4096,\"low_priority\":true,"
-        "\"streaming\":false}},"
+        "\"streaming\":false,\"offload\":false}},"
         "\"plugins\":{\"before\":[],\"wrapper\":[],\"after\":[]},"
         "\"near_misses\":[]}");
 }
