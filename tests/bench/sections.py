@@ -15,7 +15,7 @@ from clients import (Strace, ab, h2load, open_idle, still_answered, wrk)
 from servers import BenchError
 
 SECTIONS = ["kept", "pipelined", "closing", "many", "rate", "syscalls",
-            "callgrind", "access", "allocs", "memory", "idle"]
+            "callgrind", "access", "allocs", "memory", "idle", "kinds"]
 RD = "restdaemon"
 PEERS = ["nginx", "h2o", "mhd"]
 RECV_CALLS = {"recvfrom", "recvmsg", "read", "readv"}
@@ -113,6 +113,18 @@ class Bench:
             for peer in PEERS:
                 self.ratio(section, label, costs, peer, bar=1, strict=True)
             self.failed(section, label, runs)
+
+    def run_kinds(self, section):
+        """An empty handler on its loop, and on a thread of its own."""
+        names = ["kinds inline", "kinds offload"]
+        label = "ab -k -c 50"
+        costs, runs = self.cpu_rounds(
+            section, label, names,
+            lambda s: ab(s, self.client_cpus, 50, 50000, True))
+        self.ratio(section, label, costs, "kinds inline",
+                   name="kinds offload", bar=3)
+        for name in names:
+            self.failed(section, label, runs, name)
 
     def run_pipelined(self, section):
         label = "wrk, 16 at once"

@@ -234,7 +234,7 @@ hosts:
 
 
 class Fleet:
-    """Starts candidates by name: restdaemon, floor, nginx, h2o, mhd."""
+    """Starts candidates by name: restdaemon, floor, nginx, h2o, mhd, kinds."""
 
     def __init__(self, folder, build, command, server_cpus, all_cpus):
         self.folder = folder
@@ -265,6 +265,10 @@ class Fleet:
     def argv_mhd(self, port, *_):
         return [os.path.join(self.bench_folder, "mhd"), "-b", BODY_PATH,
                 "-p", str(port)]
+
+    def argv_kinds(self, port, kind, _):
+        return [os.path.join(self.bench_folder, "kinds"), "-b", BODY_PATH,
+                "-k", kind, "-p", str(port)]
 
     def write_config(self, name, text, port):
         path = os.path.join(self.folder, f"{name}-{port}.conf")
