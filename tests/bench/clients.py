@@ -94,6 +94,39 @@ def h2load(server, cpus, per_connection, seconds):
     return Run(answered, due - answered, answered / took_s, took_s)
 
 
+class Rate:
+    """h2load at a constant rate, started at once; finish() says how long the
+    requests took, in ms, shortest first."""
+
+    def __init__(self, server, cpus, path, connections, per_second, seconds,
+                 folder):
+        self.due = per_second * seconds
+        self.log = os.path.join(folder, f"h2load{path.replace('/', '-')}.log")
+        self.process = subprocess.Popen(
+            ["h2load", "--h1", f"-c{connections}",
+             f"--rps={per_second / connections}", "-n", str(self.due),
+             f"--log-file={self.log}",
+             f"http://127.0.0.1:{server.port}{path}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=child_setup(cpus))
+
+    def finish(self):
+        try:
+            self.process.wait(CLIENT_TIMEOUT_S)
+            with open(self.log) as log:
+                rows = [line.split() for line in log]
+        finally:
+            self.process.kill()
+            self.process.wait()
+            if os.path.exists(self.log):
+                os.unlink(self.log)
+        good = [int(row[2]) / 1000 for row in rows if row[1] == "200"]
+        if len(good) < self.due:
+            raise BenchError(f"{self.due - len(good)} of {self.due} requests "
+                             "were not answered")
+        return sorted(good)
+
+
 class Strace:
     """Counts the system calls of a running server, or of its threads of one
     name, while inside `with`."""

@@ -11,11 +11,12 @@ import subprocess
 import time
 
 import report
-from clients import (Strace, ab, h2load, open_idle, still_answered, wrk)
+from clients import (Rate, Strace, ab, h2load, open_idle, still_answered, wrk)
 from servers import BenchError
 
 SECTIONS = ["kept", "pipelined", "closing", "many", "rate", "syscalls",
-            "callgrind", "access", "allocs", "memory", "idle", "kinds"]
+            "callgrind", "access", "allocs", "memory", "idle", "kinds",
+            "waiting"]
 RD = "restdaemon"
 PEERS = ["nginx", "h2o", "mhd"]
 RECV_CALLS = {"recvfrom", "recvmsg", "read", "readv"}
@@ -125,6 +126,24 @@ class Bench:
                    name="kinds offload", bar=3)
         for name in names:
             self.failed(section, label, runs, name)
+
+    def run_waiting(self, section):
+        """/status while 64 threads sleep in handlers: its p99."""
+        alone, beside = [], []
+        for _ in range(7):
+            with self.fleet.start("kinds inline") as server:
+                for p99s, waits in ((alone, False), (beside, True)):
+                    loads = [Rate(server, self.client_cpus, "/status", 64,
+                                  10000, 3, self.fleet.folder)]
+                    if waits:
+                        loads.append(Rate(server, self.client_cpus, "/wait",
+                                          40, 200, 3, self.fleet.folder))
+                    times = [load.finish() for load in loads][0]
+                    p99s.append(times[len(times) * 99 // 100])
+        self.add(section, "10,000/s: p99 alone", alone, "ms")
+        base = report.spread(alone)["median"]
+        self.add(section, "10,000/s: p99 beside 200/s that sleep 100 ms",
+                 beside, "ms", bar=max(1.5 * base, base + 1))
 
     def run_pipelined(self, section):
         label = "wrk, 16 at once"
