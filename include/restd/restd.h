@@ -19,6 +19,8 @@
 
 #include <restd/router.h>
 
+#include <restd/deferred.h>
+
 #include <restd/stream.h>
 
 #include <restd/plugins.h>

@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 #include "base/slice.h"
+#include "http/desk.h"
 #include "http/invoke.h"
 
 /* A request line's method, spaces, version and line ends. */
@@ -124,6 +125,7 @@ void rd_h1_fini(struct rd_h1 *h1)
     h1->work.regex = NULL; /* the view's */
     rd_router_work_fini(&h1->work);
     rd_h1_trim(h1, 1);
+    rd_desk_free(h1);
 }
 
 /* Runs wrappers and handler, as far as the figures are concerned. */
@@ -139,12 +141,18 @@ static inline int call_handler(struct rd_h1 *h1, struct rd_conn *conn)
                  ? rd_invoke_handler(&h1->request, &h1->response)
                  : route->handler(&h1->request, &h1->response, route->data);
     atomic_store_explicit(handling, 0, memory_order_relaxed);
+    h1->response.request = NULL;
     return rc;
 }
 
 static void refuse_failed(struct rd_h1 *h1, struct rd_conn *conn, int rc,
                           int unread)
 {
+    struct rd_h1_exchange *ex = conn->request;
+    if (ex) {
+        rd_h1_defer_drop(ex);
+        ex->owed.lost = 0; /* it knows */
+    }
     if (rc == RESTD_ENOMEM) {
         rd_h1_refuse(h1, conn, 503, "no memory for the response", unread);
         return;

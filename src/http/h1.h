@@ -50,6 +50,7 @@ struct rd_h1 {
     char *body;    /* whole contents, body_size bytes; on demand */
     size_t body_size;
     struct rd_offload *offload; /* the server's; NULL: all handlers run here */
+    struct rd_desk *desk;       /* of deferred replies; on demand */
     struct rd_h1_exchange *exchanges;
     struct rd_h1_exchange *todo; /* for the turn's end */
     struct rd_h1_local *locals;

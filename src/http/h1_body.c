@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Contents that are not all there when their head is.
  *
- * The request is promoted (h1_exchange.c). Its content gathers in pooled
- * chunks until it is whole, and the request is handled as any other; or it is
- * given piece by piece to who has asked for it. Contents in memory hold at
- * most half of the budget, and those of one address at most a quarter of
- * that. Thread: [loop]. */
+ * The request is promoted (h1_exchange.c). Its content gathers in chunks until
+ * it is whole, and it is handled as any other; or it is given piece by piece to
+ * who has asked for it. Contents in memory hold at most half of the budget, and
+ * those of one address at most a quarter of that. Thread: [loop]. */
 #include <string.h>
 
 #include <restd/error.h>
@@ -147,7 +146,7 @@ static void handle_whole(struct rd_h1 *h1, struct rd_h1_exchange *ex)
         rd_h1_handle(h1, conn, body);
         ex->is_whole = 0;
     }
-    if (conn->request != ex || (ex->job && ex->job->is_out)) {
+    if (conn->request != ex || rd_h1_is_elsewhere(ex)) {
         return;
     }
     if (!ex->stream.is_set) {
@@ -188,11 +187,12 @@ static void end_upload(struct rd_h1 *h1, struct rd_h1_exchange *ex)
         return;
     }
     rd_h1_restore(h1, conn, ex, 1);
-    h1->response.request = &h1->request;
-    int rc =
-        ex->upload.ops.end
-            ? ex->upload.ops.end(&h1->request, &h1->response, ex->upload.data)
-            : RESTD_ESTATE;
+    int rc = RESTD_ESTATE;
+    if (ex->upload.ops.end) {
+        h1->response.request = &h1->request;
+        rc = ex->upload.ops.end(&h1->request, &h1->response, ex->upload.data);
+        h1->response.request = NULL;
+    }
     int status = upload_status(rc);
     if (status == 0 || status == 500) {
         rd_h1_handled(h1, conn, rc, 0);

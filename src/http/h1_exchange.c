@@ -211,7 +211,7 @@ void rd_h1_exchange_free(struct rd_h1_exchange *ex)
     struct rd_h1 *h1 = ex->h1;
     struct rd_reactor *r = h1->reactor;
 
-    RD_ASSERT(!ex->is_todo);
+    RD_ASSERT(!ex->is_todo && !ex->owed.handle);
     *ex->pprev = ex->next;
     if (ex->next) {
         ex->next->pprev = ex->pprev;
@@ -250,6 +250,7 @@ void rd_h1_leave(struct rd_h1_exchange *ex)
     if (ex->job) {
         rd_offload_cancel(ex->job);
     }
+    rd_h1_defer_drop(ex);
     /* Nobody is left who would let it go. */
     ex->conn->flags &= (uint16_t) ~(RD_CONN_HELD | RD_CONN_PUMP);
     rd_h1_todo(ex);
@@ -283,10 +284,15 @@ void rd_h1_closed(struct rd_conn *conn)
     }
 }
 
+int rd_h1_is_elsewhere(const struct rd_h1_exchange *ex)
+{
+    return (ex->job && ex->job->is_out) || ex->owed.handle;
+}
+
 /* 1 if nothing more will happen to it. */
 static int is_done(const struct rd_h1_exchange *ex)
 {
-    if (ex->job && ex->job->is_out) {
+    if (rd_h1_is_elsewhere(ex)) {
         return 0;
     }
     return ex->is_left ||
@@ -325,6 +331,7 @@ static void finish(struct rd_h1_exchange *ex)
     ex->is_left = 1;
     rd_hangup_stop(&ex->h1->reactor->hangups, &ex->hangup);
     tell_after(ex);
+    rd_h1_defer_tell(ex);
     if (ex->stream.is_set && ex->stream.ops.closed) {
         ex->stream.ops.closed(&ex->stream, !ex->is_aborted, ex->stream.data);
     }

@@ -17,6 +17,7 @@
 #include <restd/stream.h>
 
 #include "codec/chunked.h"
+#include "http/deferred.h"
 #include "http/message.h"
 #include "net/hangup.h"
 
@@ -77,7 +78,9 @@ struct rd_h1_exchange {
     struct restd_stream stream;
     struct restd_upload upload;
     struct rd_offloaded *job; /* NULL: its handler runs here */
-    int status;               /* of the reply, once it is written */
+    struct rd_owed owed;
+    uint32_t deadline_tick; /* of a job, or of what is owed */
+    int status;             /* of the reply, once it is written */
     uint8_t receiving;
     uint8_t is_whole;   /* is being handled with its whole content */
     uint8_t is_todo;    /* in the list */
@@ -107,6 +110,8 @@ struct rd_h1_exchange *rd_h1_promoted(struct restd_request *request);
  * another thread. */
 void rd_h1_restore(struct rd_h1 *h1, struct rd_conn *conn,
                    const struct rd_h1_exchange *exchange, int begun);
+/* 1 while others have to do with it: a thread, or whoever owes the reply. */
+int rd_h1_is_elsewhere(const struct rd_h1_exchange *exchange);
 /* Frees one that neither receives nor replies. */
 void rd_h1_exchange_free(struct rd_h1_exchange *exchange);
 /* Sees to it that the client is not missed while nobody reads from it. `by_fin`:

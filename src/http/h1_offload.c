@@ -35,7 +35,7 @@ static struct rd_offloaded *job_new(struct rd_h1_exchange *ex)
     job->exchange = ex;
     job->peer = ex->conn->peer;
     job->listener = ex->conn->listener;
-    job->deadline_tick =
+    ex->deadline_tick =
         h1->reactor->tick_now + rd_ticks(h1->options->handler_timeout_ms);
     job->deadline_ns =
         h1->reactor->turn_ns + h1->options->handler_timeout_ms * NS_PER_MS;

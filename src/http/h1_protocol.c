@@ -77,20 +77,15 @@ static int is_receiving(const struct rd_conn *conn)
     return ex->receiving && !(conn->flags & RD_CONN_HELD);
 }
 
-static int is_away(const struct rd_h1_exchange *ex)
-{
-    return ex->job && ex->job->is_out;
-}
-
 static uint32_t deadline(const struct rd_conn *conn)
 {
     const struct rd_h1 *h1 = conn->reactor->protocol_data;
 
     const struct rd_h1_exchange *ex = conn->request;
     if (ex) {
-        return is_away(ex)          ? ex->job->deadline_tick
-               : is_receiving(conn) ? rd_h1_body_deadline(h1, ex)
-                                    : rd_h1_stream_deadline(ex);
+        return rd_h1_is_elsewhere(ex) ? ex->deadline_tick
+               : is_receiving(conn)   ? rd_h1_body_deadline(h1, ex)
+                                      : rd_h1_stream_deadline(ex);
     }
     return conn->since + rd_ticks(h1->options->header_timeout_ms);
 }
@@ -99,16 +94,19 @@ static void timeout(struct rd_conn *conn)
 {
     struct rd_h1 *h1 = conn->reactor->protocol_data;
 
-    if (conn->request && is_away(conn->request)) {
-        rd_h1_offload_timeout(h1, conn->request);
+    struct rd_h1_exchange *ex = conn->request;
+    if (ex && (rd_h1_is_elsewhere(ex) || !is_receiving(conn))) {
+        if (ex->owed.handle) {
+            rd_h1_defer_timeout(h1, ex);
+        } else if (rd_h1_is_elsewhere(ex)) {
+            rd_h1_offload_timeout(h1, ex);
+        } else {
+            rd_h1_stream_tick(ex);
+        }
         return;
     }
-    if (conn->request && !is_receiving(conn)) {
-        rd_h1_stream_tick(conn->request);
-        return;
-    }
-    if (conn->request) {
-        rd_h1_body_timeout(h1, conn->request);
+    if (ex) {
+        rd_h1_body_timeout(h1, ex);
     } else if (begin_without_head(h1, conn) == 0) {
         rd_h1_refuse(h1, conn, 408, "header section came too slowly", 1);
     }

@@ -181,6 +181,11 @@ void rd_h1_conclude(struct rd_h1 *h1, struct rd_conn *conn, int unread)
     }
     struct rd_h1_exchange *ex = conn->request;
     int is_away = ex && ex->job && ex->job->is_out;
+    if (ex && ex->owed.handle) {
+        rd_chain_clear(&response->chain, response->chunks, RD_MEM_OUTPUT);
+        rd_h1_defer_wait(ex);
+        return;
+    }
     if (ex) {
         /* Also if the connection does not outlive the flush. */
         ex->is_told = !is_away;

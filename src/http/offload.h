@@ -42,9 +42,8 @@ struct rd_offloaded {
     struct rd_job job;
     struct rd_post back;
     struct rd_h1_exchange *exchange;
-    int is_out;             /* [loop] */
-    uint32_t deadline_tick; /* [loop] */
-    _Atomic int cancelled;  /* [loop] writes: nobody waits for it any more */
+    int is_out;            /* [loop] */
+    _Atomic int cancelled; /* [loop] writes: nobody waits for it any more */
     uint64_t deadline_ns;
     struct rd_addr peer;
     uint16_t listener;

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/thread.h"
+#include "http/desk.h"
 #include "server/server.h"
 
 static void begin_run(struct rd_post *post)
@@ -40,6 +41,7 @@ static void gone_run(struct rd_post *post)
     struct restd_server *s = RD_CONTAINER_OF(post, struct restd_server, gone);
 
     if (!set_detached(s)) {
+        rd_desk_close(&s->loops[0]->h1);
         rd_reactor_detach(&s->loops[0]->reactor);
         rd_loop_post(s->control, &s->gone);
     } else {
@@ -66,6 +68,7 @@ static void unpost_all(struct restd_server *s)
     for (unsigned i = 0; i < sizeof(posts) / sizeof(posts[0]); i++) {
         rd_loop_unpost(s->control, posts[i]);
     }
+    rd_desk_unpost(&s->loops[0]->h1);
 }
 
 /* The loop does not run (any more). */
@@ -78,6 +81,7 @@ static void end_now(void *data)
     rd_reactor_detach(&s->loops[0]->reactor);
     rd_offload_fini(&s->offload);
     rd_h1_offload_recall(&s->loops[0]->h1);
+    rd_desk_close(&s->loops[0]->h1);
     rd_control_over(s);
     unpost_all(s);
     rd_control_tell(s);
