@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -413,6 +414,75 @@ START_TEST(many_by_many_threads)
 }
 END_TEST
 
+/* --- other routes meanwhile ------------------------------------------------- */
+
+static atomic_int old_freed;
+
+static void free_old(void *data)
+{
+    (void)data;
+    atomic_store(&old_freed, 1);
+}
+
+static sem_t entered, gate;
+
+static int wait_here(struct restd_request *request,
+                     struct restd_response *response, void *data)
+{
+    (void)data;
+    sem_post(&entered);
+    while (sem_wait(&gate) != 0) {
+    }
+    struct restd_slice route = restd_request_pattern(request);
+    return restd_response_printf(response, "%.*s", (int)route.len, route.data);
+}
+
+/* Those that are under way keep the routes that they have begun with. */
+START_TEST(a_reload_lets_them_finish)
+{
+    struct restd_plugin plugin = {
+        .size = sizeof(plugin), .name = "old", .free = free_old};
+    struct restd_error error = {0, 0, ""};
+    struct restd_route_options options;
+    struct restd_router *next;
+
+    atomic_store(&old_freed, 0);
+    ck_assert_int_eq(sem_init(&entered, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&gate, 0, 0), 0);
+    site_new();
+    ck_assert_int_eq(restd_router_use(site.router, &plugin, &error), 0);
+    (void)site_add("GET", "/later", later, 0, 0);
+    int route = site_add("GET", "/wait", wait_here, 0, 0);
+    restd_route_options_init(&options);
+    options.offload = 1;
+    ck_assert_int_eq(
+        restd_router_configure(site.router, route, &options, &error), 0);
+    site_start();
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(client_connect(&clients[i], site.port, 0), 0);
+    }
+    ck_assert_int_eq(client_say(&clients[0], GET("/later") GET("/new")), 0);
+    ck_assert_int_eq(client_say(&clients[1], GET("/wait") GET("/new")), 0);
+    restd_deferred h = handle(0);
+    while (sem_wait(&entered) != 0) {
+    }
+    ck_assert_int_eq(restd_router_new(RESTD_ROUTER_EXACT, &next), 0);
+    ck_assert_int_eq(
+        restd_router_add(next, "GET", "/new", inline_text, NULL, &error), 0);
+    int rc = restd_server_reload(site.server, &site.options, next, &error);
+    ck_assert_msg(rc == 0, "%s", error.message);
+    ck_assert_int_eq(reply(h, "of the old"), 0);
+    expect(&clients[0], 201, "of the old");
+    expect(&clients[0], 200, "inline");
+    ck_assert_int_eq(atomic_load(&old_freed), 0);
+    sem_post(&gate);
+    expect(&clients[1], 200, "/wait");
+    expect(&clients[1], 200, "inline");
+    EVENTUALLY(atomic_load(&old_freed) == 1);
+    restd_server_stop(site.server);
+}
+END_TEST
+
 /* --- the end --------------------------------------------------------------- */
 
 START_TEST(a_drain_waits_for_it)
@@ -526,6 +596,7 @@ int main(void)
     tcase_add_test(tc, a_client_that_has_left);
     tcase_add_test(tc, no_reply_in_time);
     tcase_add_test(tc, many_by_many_threads);
+    tcase_add_test(tc, a_reload_lets_them_finish);
     tcase_add_test(tc, a_drain_waits_for_it);
     tcase_add_test(tc, a_stop_does_not);
     tcase_add_test(tc, servers_come_and_go);
