@@ -247,10 +247,13 @@ void rd_h1_leave(struct rd_h1_exchange *ex)
     ex->is_left = 1;
     ex->conn->request = NULL;
     rd_hangup_stop(&ex->h1->reactor->hangups, &ex->hangup);
+    rd_h1_defer_drop(ex);
     if (ex->job) {
         rd_offload_cancel(ex->job);
     }
-    rd_h1_defer_drop(ex);
+    if (rd_h1_is_elsewhere(ex)) {
+        rd_conn_pin(ex->conn);
+    }
     /* Nobody is left who would let it go. */
     ex->conn->flags &= (uint16_t) ~(RD_CONN_HELD | RD_CONN_PUMP);
     rd_h1_todo(ex);
@@ -319,7 +322,8 @@ void rd_h1_upload_closed(struct rd_h1_exchange *ex)
     ex->upload.is_set = 0;
 }
 
-/* The connection's slot lives until the end of the turn, closed or not. */
+/* The connection's slot lives until the end of the turn, closed or not, or is
+ * pinned. */
 static void finish(struct rd_h1_exchange *ex)
 {
     struct rd_conn *conn = ex->conn;
@@ -337,6 +341,9 @@ static void finish(struct rd_h1_exchange *ex)
     }
     rd_h1_upload_closed(ex);
     rd_h1_exchange_free(ex);
+    if (conn->flags & RD_CONN_PINNED) {
+        rd_conn_unpin(conn);
+    }
     if (goes_on) {
         conn->flags &= (uint16_t)~RD_CONN_PUMP;
         rd_conn_touch(conn);

@@ -71,17 +71,19 @@ struct rd_stream {
 extern const struct rd_stream rd_stream_tcp;
 
 enum {
-    RD_CONN_ENDING = 1 << 0,   /* closes once its output is taken */
-    RD_CONN_UNREAD = 1 << 1,   /* the peer may still be sending: linger */
-    RD_CONN_PAUSED = 1 << 2,   /* no input is taken before output has gone */
-    RD_CONN_EOF = 1 << 3,      /* the peer has half-closed */
-    RD_CONN_FULL = 1 << 4,     /* the last read filled its room */
-    RD_CONN_USED = 1 << 5,     /* has made a request */
-    RD_CONN_HELD = 1 << 6,     /* the protocol takes no input for now */
-    RD_CONN_AGAIN = 1 << 7,    /* what was kept is to be offered again */
-    RD_CONN_STREAMS = 1 << 8,  /* little may wait unsent in the kernel */
-    RD_CONN_PUMP = 1 << 9,     /* tell room() when it is writable */
-    RD_CONN_DEAFENED = 1 << 10 /* has waited without being read */
+    RD_CONN_ENDING = 1 << 0,    /* closes once its output is taken */
+    RD_CONN_UNREAD = 1 << 1,    /* the peer may still be sending: linger */
+    RD_CONN_PAUSED = 1 << 2,    /* no input is taken before output has gone */
+    RD_CONN_EOF = 1 << 3,       /* the peer has half-closed */
+    RD_CONN_FULL = 1 << 4,      /* the last read filled its room */
+    RD_CONN_USED = 1 << 5,      /* has made a request */
+    RD_CONN_HELD = 1 << 6,      /* the protocol takes no input for now */
+    RD_CONN_AGAIN = 1 << 7,     /* what was kept is to be offered again */
+    RD_CONN_STREAMS = 1 << 8,   /* little may wait unsent in the kernel */
+    RD_CONN_PUMP = 1 << 9,      /* tell room() when it is writable */
+    RD_CONN_DEAFENED = 1 << 10, /* has waited without being read */
+    RD_CONN_PINNED = 1 << 11,   /* see rd_conn_pin() */
+    RD_CONN_REAPED = 1 << 12    /* pinned only: would be free by now */
 };
 
 /* Flags that keep a connection from being read. */
@@ -156,6 +158,10 @@ static inline unsigned rd_conn_requests_n(const struct rd_conn *conn)
 {
     return conn->unsent_n > 0 ? conn->unsent_n : conn->request != NULL;
 }
+/* A request of it is elsewhere and will want to know whose it was: the slot
+ * outlives the connection until the pin is taken off, at a turn's end. */
+void rd_conn_pin(struct rd_conn *conn);
+void rd_conn_unpin(struct rd_conn *conn);
 /* Closes now. The slot lives until the end of the turn. */
 void rd_conn_close(struct rd_conn *conn, enum rd_close_reason reason);
 static inline int rd_conn_is_closed(const struct rd_conn *conn)

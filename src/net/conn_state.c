@@ -149,3 +149,16 @@ void rd_conn_linger_read(struct rd_conn *conn)
         }
     }
 }
+
+void rd_conn_pin(struct rd_conn *conn)
+{
+    conn->flags |= RD_CONN_PINNED;
+}
+
+void rd_conn_unpin(struct rd_conn *conn)
+{
+    conn->flags &= (uint16_t)~RD_CONN_PINNED;
+    if (conn->flags & RD_CONN_REAPED) {
+        rd_slab_give(&conn->reactor->slots, conn);
+    }
+}

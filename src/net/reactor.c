@@ -61,7 +61,11 @@ static void free_dead(struct rd_reactor *r)
         struct rd_conn *conn = r->dead;
         r->dead = conn->next_dead;
         rd_count(&r->counters->states[RD_CONN_CLOSED], (uint64_t)-1);
-        rd_slab_give(&r->slots, conn);
+        if (conn->flags & RD_CONN_PINNED) {
+            conn->flags |= RD_CONN_REAPED;
+        } else {
+            rd_slab_give(&r->slots, conn);
+        }
     }
 }
 

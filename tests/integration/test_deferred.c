@@ -483,6 +483,67 @@ START_TEST(a_reload_lets_them_finish)
 }
 END_TEST
 
+static char peers[2][64];
+
+static int note_peer(struct restd_request *request,
+                     struct restd_response *response, void *data)
+{
+    (void)response;
+    (void)data;
+    return restd_slice_is(restd_request_path(request), "/wait") &&
+                   restd_request_peer(request, peers[0], sizeof(peers[0])) < 0
+               ? RESTD_EOS
+               : 0;
+}
+
+static void note_peer_after(struct restd_request *request,
+                            const struct restd_outcome *outcome, void *data)
+{
+    (void)data;
+    if (restd_slice_is(restd_request_path(request), "/wait")) {
+        atomic_fetch_add(&seen.errors, !outcome->aborted);
+        atomic_fetch_add(
+            &seen.errors,
+            restd_request_peer(request, peers[1], sizeof(peers[1])) < 0);
+    }
+}
+
+/* Its connection has gone, and others have come in its place. */
+START_TEST(it_is_known_whose_it_was)
+{
+    struct restd_plugin plugin = {.size = sizeof(plugin),
+                                  .name = "peer",
+                                  .before = note_peer,
+                                  .after = note_peer_after};
+    struct restd_route_options options;
+
+    ck_assert_int_eq(sem_init(&entered, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&gate, 0, 0), 0);
+    site_new();
+    ck_assert_int_eq(restd_router_use(site.router, &plugin, NULL), 0);
+    (void)site_add("GET", "/inline", inline_text, 0, 0);
+    int route = site_add("GET", "/wait", wait_here, 0, 0);
+    restd_route_options_init(&options);
+    options.offload = 1;
+    ck_assert_int_eq(restd_router_configure(site.router, route, &options, NULL),
+                     0);
+    site_start();
+    ck_assert_int_eq(client_connect(c, site.port, 0), 0);
+    ck_assert_int_eq(client_say(c, GET("/wait")), 0);
+    while (sem_wait(&entered) != 0) {
+    }
+    client_reset(c);
+    EVENTUALLY(server_counters(site.server).active == 0);
+    for (int i = 1; i < 40; i++) {
+        ck_assert_int_eq(client_connect(&clients[i], site.port, 0), 0);
+        ck_assert_int_eq(content_ask(&clients[i], GET("/inline"), &r), 200);
+    }
+    sem_post(&gate);
+    EVENTUALLY(atomic_load(&seen.after) == 40);
+    ck_assert_str_eq(peers[0], peers[1]);
+}
+END_TEST
+
 /* --- the end --------------------------------------------------------------- */
 
 START_TEST(a_drain_waits_for_it)
@@ -597,6 +658,7 @@ int main(void)
     tcase_add_test(tc, no_reply_in_time);
     tcase_add_test(tc, many_by_many_threads);
     tcase_add_test(tc, a_reload_lets_them_finish);
+    tcase_add_test(tc, it_is_known_whose_it_was);
     tcase_add_test(tc, a_drain_waits_for_it);
     tcase_add_test(tc, a_stop_does_not);
     tcase_add_test(tc, servers_come_and_go);
